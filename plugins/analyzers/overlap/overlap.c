@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module: the stage class `overlap`, its options and its run. */
+#include "overlap.h"
+
+static const mill_port inputs[] = {
+    {"trace", MILL_TYPE_TRACE, "The profile of one rank.", 0, 0},
+    {0},
+};
+
+static const mill_port outputs[] = {
+    {"report", MILL_TYPE_REPORT, "Figures and tables of each device.", 0, 0},
+    {0},
+};
+
+static const mill_option options[] = {
+    {.name = "streams-as-communication",
+     .type = MILL_OPT_LIST,
+     .elem = MILL_OPT_INT,
+     .offset = MILL_OPT_OFF(overlap_options, streams, LIST),
+     .help = "Numbers of streams on which every activity is communication, whatever its name says. "
+             "Elsewhere names still decide."},
+    {.name = "top",
+     .type = MILL_OPT_INT,
+     .offset = MILL_OPT_OFF(overlap_options, top, INT),
+     .def = "10",
+     .min = 1,
+     .max = 1000,
+     .unit = "rows",
+     .help = "How many kinds of communication (for each device) and unmatched kernel names are "
+             "listed."},
+    {0},
+};
+
+static mill_status overlap_run(mill_run *run, const void *opts, void *state) {
+    (void)state;
+    overlap_analysis analysis;
+    mill_status status = overlap_analyse(run, mill_input(run, 0, 0), opts, &analysis);
+    if (status != MILL_OK)
+        return status;
+    return mill_output(run, 0, overlap_tell(run, &analysis));
+}
+
+static const mill_stage stage = {
+    MILL_STAGE_HEAD,
+    .name = "overlap",
+    .summary = "How much communication hides under computation, and how much is exposed",
+    .help = "For each device of a profile: the time in which computation, communication and memory "
+            "work run, alone and together, and the ratios that follow from it. Per stream and per "
+            "kind of communication as well. Where no communication is recognised the ratios are "
+            "unknown, and the longest kernel names that matched no rule are listed.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .options = options,
+    .options_size = sizeof(overlap_options),
+    .run = overlap_run,
+};
+
+static const mill_stage *const stages[] = {&stage, NULL};
+
+MILL_EXPORT const mill_module mill_module_v1 = {
+    MILL_MODULE_HEAD,
+    .id = "tracemill.overlap",
+    .version = MODULE_VERSION,
+    .license = "Apache-2.0",
+    .author = "The Tracemill authors",
+    .summary = "Overlap of communication and computation",
+    .built_with = MILL_BUILT_WITH,
+    .stages = stages,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small traces for the tests of the overlap analyzer, written as lists of activities. */
+#ifndef OVERLAP_FIXTURE_H
+#define OVERLAP_FIXTURE_H
+
+#include "bench_host.h"
+
+#include <tracemill/trace.h>
+
+typedef struct activity {
+    int64_t device, stream, start, dur;
+    const char *name;
+    mill_class cls;
+    const char *kind; /* or NULL: its class has no kinds */
+} activity;
+
+typedef struct fixture {
+    const activity *activities;
+    size_t n;
+    int64_t described_device; /* told of, beside those with activities; MILL_UNKNOWN: none */
+    bool diagnostics;         /* with two lost events, FIXTURE_LOST, and cut short */
+    const char *stream_label; /* of all streams, or NULL */
+} fixture;
+
+#define FIXTURE_PATH "rank0.json"
+#define FIXTURE_LOST "Events that ended before they began were left out."
+
+/* Of an array. */
+#define FIXTURE(list)                                                                              \
+    ((fixture){.activities = (list), .n = G_N_ELEMENTS(list), .described_device = MILL_UNKNOWN})
+
+/* The trace of it, which lives as long as the bench. */
+mill_trace *fixture_trace(bench *b, const fixture *f);
+
+#endif
