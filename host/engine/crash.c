@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program says when a plugin brings it down: the stage, the module and its path. */
+#include "engine/crash.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/sink.h"
+
+#define STACK_BYTES ((size_t)64 * 1024)
+
+static _Thread_local const char *volatile note;
+static _Thread_local void *stack;
+
+static const struct {
+    int number;
+    const char *name;
+} fatal[] = {
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
+};
+
+static void say(const char *text) {
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+/* Only async-signal-safe calls from here on: memory may be in any state. */
+static void on_fatal(int number) {
+    const char *name = "a fatal signal";
+    for (size_t i = 0; i < G_N_ELEMENTS(fatal); i++)
+        if (fatal[i].number == number)
+            name = fatal[i].name;
+    say("tracemill: error: ");
+    say(note != NULL ? note : "the program itself (please report this)");
+    say(" died of ");
+    say(name);
+    say("\n");
+    sink_unlink_all();
+    _exit(70);
+}
+
+void crash_install(void) {
+    struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < G_N_ELEMENTS(fatal); i++)
+        sigaction(fatal[i].number, &action, NULL);
+    crash_thread_begin();
+}
+
+void crash_thread_begin(void) {
+    void *memory =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return; /* the handler then runs on the thread's own stack */
+    stack = memory;
+    sigaltstack(&(stack_t){.ss_sp = memory, .ss_size = STACK_BYTES}, NULL);
+}
+
+void crash_thread_end(void) {
+    if (stack == NULL)
+        return;
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(stack, STACK_BYTES);
+    stack = NULL;
+}
+
+const char *crash_note(const char *text) {
+    const char *before = note;
+    note = text;
+    return before;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program says when a plugin brings it down: the stage, the module and its path. */
+#ifndef HOST_ENGINE_CRASH_H
+#define HOST_ENGINE_CRASH_H
+
+#define CRASH_NOTE_MAX 512
+
+/* Installs the handlers of fatal signals: they write the note of the thread that crashed, remove
+ * temporary files, and end the process with exit code 70. */
+void crash_install(void);
+
+/* Gives this thread a stack of its own for the handler, so that a stack overflow is told too. */
+void crash_thread_begin(void);
+void crash_thread_end(void);
+
+/* What this thread is doing from now on: text that stays valid, or NULL. Returns the one before. */
+const char *crash_note(const char *note);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine: its threads, its time limits and signals, what it prints, how it ends. */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/natural.h"
+#include "config/units.h"
+#include "engine/crash.h"
+#include "engine/state.h"
+
+#define TICK_NS (20 * (int64_t)1000000)
+#define GRACE_NS (5 * (int64_t)1000000000) /* for a stage that was asked to end */
+
+int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---------------------------------------------------------------- failures */
+
+static void failure_destroy(gpointer data) {
+    failure *f = data;
+    g_free(f->key);
+    causes_finish(&f->causes);
+    g_free(f);
+}
+
+void engine_fail(engine *e, const plan_stage *stage, const char *key, mill_status status,
+                 causes *why) {
+    failure *f = g_new0(failure, 1);
+    f->stage = stage;
+    f->key = g_strdup(key);
+    f->status = status;
+    causes_init(&f->causes);
+    causes_move(&f->causes, why);
+    g_ptr_array_add(e->outcome->failures, f);
+    if (status < MILL_OK && e->plan->stop_on_error) {
+        int nothing = ASK_NOTHING;
+        __atomic_compare_exchange_n(&e->asked, &nothing, ASK_STOP, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE);
+    }
+}
+
+static gint compare_failures(gconstpointer a, gconstpointer b) {
+    const failure *x = *(const failure *const *)a, *y = *(const failure *const *)b;
+    int xi = x->stage != NULL ? (int)x->stage->index : -1;
+    int yi = y->stage != NULL ? (int)y->stage->index : -1;
+    return xi != yi ? (xi > yi) - (xi < yi) : natural_compare(x->key, y->key);
+}
+
+/* ---------------------------------------------------------------- being asked to end */
+
+static volatile sig_atomic_t interrupts;
+
+/* The first asks; the second ends the process at once. */
+static void on_interrupt(int number) {
+    (void)number;
+    if (interrupts++ == 0)
+        return;
+    sink_unlink_all();
+    _exit(130);
+}
+
+static void ask_run(run *r, int what) {
+    int nothing = ASK_NOTHING;
+    r->asked_ns = now_ns();
+    __atomic_compare_exchange_n(&r->asked, &nothing, what, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+}
+
+static void ask_all(engine *e, int what, GPtrArray *garbage) {
+    __atomic_store_n(&e->asked, what, __ATOMIC_RELEASE);
+    for (guint i = 0; i < e->running->len; i++)
+        ask_run(g_ptr_array_index(e->running, i), what);
+    schedule_cancel(e, garbage);
+    pthread_cond_broadcast(&e->work);
+}
+
+/* A stage that does not end when asked can't be stopped inside this process. */
+static G_GNUC_NORETURN void abandon(const run *r) {
+    console_clear();
+    fprintf(stderr,
+            "tracemill: error: %s did not stop within 5 s of its time limit; the run ends here\n",
+            r->note);
+    sink_unlink_all();
+    _exit(status_exit_code(MILL_E_TIMEOUT));
+}
+
+static void check_limits(engine *e, int64_t began, GPtrArray *garbage) {
+    int64_t now = now_ns();
+    int asked = __atomic_load_n(&e->asked, __ATOMIC_ACQUIRE);
+    if (interrupts > 0 && asked != ASK_USER)
+        ask_all(e, ASK_USER, garbage);
+    else if (asked == ASK_NOTHING && e->options.timeout_ns > 0 &&
+             now - began > e->options.timeout_ns) {
+        causes why;
+        causes_init(&why);
+        g_autofree char *limit = units_format(UNITS_DURATION, e->options.timeout_ns);
+        causes_addf(&why, MILL_E_TIMEOUT, "the run did not end within --timeout %s", limit);
+        engine_fail(e, NULL, "", MILL_E_TIMEOUT, &why);
+        causes_finish(&why);
+        ask_all(e, ASK_TIMEOUT, garbage);
+    }
+    for (guint i = 0; i < e->running->len; i++) {
+        run *r = g_ptr_array_index(e->running, i);
+        if (r->deadline_ns != 0 && now > r->deadline_ns && r->asked == ASK_NOTHING)
+            ask_run(r, ASK_TIMEOUT);
+        if (r->asked == ASK_TIMEOUT && now - r->asked_ns > GRACE_NS)
+            abandon(r);
+    }
+}
+
+/* ---------------------------------------------------------------- standard output */
+
+static void print_spool(engine *e, const plan_stage *stage, const char *key, spool *out) {
+    if (e->options.capture) {
+        printed *p = g_new0(printed, 1);
+        p->stage = stage;
+        p->key = key;
+        p->text = spool_text(out);
+        g_ptr_array_add(e->outcome->printed, p);
+        return;
+    }
+    console_clear();
+    if (e->print_failed || spool_copy(out, STDOUT_FILENO))
+        return;
+    e->print_failed = true;
+    causes why;
+    causes_init(&why);
+    causes_addf(&why, MILL_E_IO, "cannot write standard output: %s", g_strerror(errno));
+    pthread_mutex_lock(&e->lock);
+    engine_fail(e, stage, key, MILL_E_IO, &why);
+    pthread_mutex_unlock(&e->lock);
+    causes_finish(&why);
+}
+
+static gint compare_prints(gconstpointer a, gconstpointer b) {
+    const print *x = *(const print *const *)a, *y = *(const print *const *)b;
+    return natural_compare(x->key, y->key);
+}
+
+static bool is_final(const cell *c) {
+    return c->state != CELL_WAITING && c->state != CELL_READY;
+}
+
+static bool has_ended(const estage *s) {
+    for (guint i = 0; i < s->all->len; i++)
+        if (((instance *)g_ptr_array_index(s->all, i))->opened)
+            return false;
+    return s->cells_left == 0;
+}
+
+/* The next spool in the order of stages, then keys, if its time has come. With the lock held. */
+static spool *next_spool(engine *e, const plan_stage **ret_stage, const char **ret_key) {
+    for (; e->print_stage < e->n_stages; e->print_stage++, e->print_cell = 0) {
+        estage *s = &e->stages[e->print_stage];
+        *ret_stage = s->plan;
+        *ret_key = "";
+        for (; e->print_cell < s->cells->len; e->print_cell++) {
+            cell *c = g_ptr_array_index(s->cells, e->print_cell);
+            if (!is_final(c))
+                return NULL;
+            g_ptr_array_sort(c->prints, compare_prints);
+            if (c->prints->len > 0) {
+                print *p = g_ptr_array_index(c->prints, 0);
+                spool *out = g_steal_pointer(&p->out);
+                *ret_key = c->key;
+                g_ptr_array_remove_index(c->prints, 0);
+                return out;
+            }
+        }
+        if (s->out != NULL && has_ended(s))
+            return g_steal_pointer(&s->out);
+        if (!has_ended(s))
+            return NULL;
+    }
+    return NULL;
+}
+
+static void print_ready(engine *e) {
+    const plan_stage *stage;
+    const char *key;
+    for (spool *out; (out = next_spool(e, &stage, &key)) != NULL;) {
+        pthread_mutex_unlock(&e->lock);
+        print_spool(e, stage, key, out);
+        spool_destroy(out);
+        pthread_mutex_lock(&e->lock);
+    }
+}
+
+/* ---------------------------------------------------------------- threads */
+
+static bool is_over(const engine *e) {
+    return e->cells_left == 0 && e->tasks_left == 0;
+}
+
+static void *work(void *arg) {
+    engine *e = arg;
+    crash_thread_begin();
+    pthread_mutex_lock(&e->lock);
+    while (!is_over(e)) {
+        if (parallel_help(e))
+            continue;
+        task *t = schedule_next(e);
+        if (t == NULL) {
+            pthread_cond_wait(&e->work, &e->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&e->lock);
+        perform(e, t);
+        pthread_mutex_lock(&e->lock);
+    }
+    pthread_mutex_unlock(&e->lock);
+    crash_thread_end();
+    return NULL;
+}
+
+/* The main thread: time limits, signals, progress, and what is printed. */
+static void watch(engine *e, int64_t began) {
+    pthread_mutex_lock(&e->lock);
+    while (!is_over(e)) {
+        struct timespec until;
+        int64_t at = now_ns() + TICK_NS;
+        until = (struct timespec){.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
+        pthread_cond_timedwait(&e->news, &e->lock, &until);
+        GPtrArray *garbage = g_ptr_array_new_with_free_func(parcel_destroy);
+        check_limits(e, began, garbage);
+        console_progress(e);
+        print_ready(e);
+        pthread_mutex_unlock(&e->lock);
+        g_ptr_array_unref(garbage);
+        pthread_mutex_lock(&e->lock);
+    }
+    pthread_cond_broadcast(&e->work);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void run_threads(engine *e, int64_t began) {
+    g_autofree pthread_t *threads = g_new0(pthread_t, e->options.jobs);
+    unsigned started = 0;
+    /* Fewer threads than asked for are enough; none are not. */
+    while (started < e->options.jobs && pthread_create(&threads[started], NULL, work, e) == 0)
+        started++;
+    if (started == 0)
+        g_error("cannot start a thread: %s", g_strerror(errno));
+    watch(e, began);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    console_clear();
+    pthread_mutex_lock(&e->lock);
+    print_ready(e);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* ---------------------------------------------------------------- a run */
+
+static void engine_init(engine *e, const plan *p, const engine_options *options) {
+    *e = (engine){.plan = p, .options = *options};
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&e->work, &attributes);
+    pthread_cond_init(&e->news, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&e->lock, NULL);
+    e->ready = g_ptr_array_new();
+    e->running = g_ptr_array_new();
+    e->written = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_queue_init(&e->readers);
+    g_queue_init(&e->parallel);
+    e->outcome = g_new0(outcome, 1);
+    e->outcome->failures = g_ptr_array_new_with_free_func(failure_destroy);
+    e->outcome->n_stages = p->stages->len;
+    e->outcome->stages = g_new0(stage_outcome, p->stages->len);
+}
+
+static void engine_finish(engine *e) {
+    cells_destroy(e);
+    g_ptr_array_unref(e->ready);
+    g_ptr_array_unref(e->running);
+    g_hash_table_unref(e->written);
+    pthread_cond_destroy(&e->work);
+    pthread_cond_destroy(&e->news);
+    pthread_mutex_destroy(&e->lock);
+}
+
+static int exit_code(const engine *e) {
+    if (interrupts > 0)
+        return status_exit_code(MILL_E_CANCELLED);
+    int code = 0;
+    for (guint i = 0; i < e->outcome->failures->len; i++) {
+        const failure *f = g_ptr_array_index(e->outcome->failures, i);
+        if (f->status < MILL_OK)
+            return status_exit_code(f->status);
+        code = status_exit_code(f->status);
+    }
+    return code;
+}
+
+static void printed_destroy(gpointer data) {
+    printed *p = data;
+    g_free(p->text);
+    g_free(p);
+}
+
+outcome *engine_run(const plan *p, const engine_options *options) {
+    engine e;
+    int64_t began = now_ns();
+    engine_init(&e, p, options);
+    e.outcome->printed = g_ptr_array_new_with_free_func(printed_destroy);
+    console_init(options);
+    crash_install();
+    struct sigaction interrupt = {.sa_handler = on_interrupt}, pipe = {.sa_handler = SIG_IGN};
+    struct sigaction before_int, before_term, before_pipe;
+    interrupts = 0;
+    sigaction(SIGINT, &interrupt, &before_int);
+    sigaction(SIGTERM, &interrupt, &before_term);
+    sigaction(SIGPIPE, &pipe, &before_pipe); /* a reader that left is an error of write() */
+
+    cells_build(&e);
+    GPtrArray *garbage = g_ptr_array_new_with_free_func(parcel_destroy);
+    pthread_mutex_lock(&e.lock);
+    schedule_start(&e, garbage);
+    pthread_mutex_unlock(&e.lock);
+    g_ptr_array_unref(garbage);
+    run_threads(&e, began);
+
+    sigaction(SIGINT, &before_int, NULL);
+    sigaction(SIGTERM, &before_term, NULL);
+    sigaction(SIGPIPE, &before_pipe, NULL);
+    outcome *o = e.outcome;
+    g_ptr_array_sort(o->failures, compare_failures);
+    o->exit_code = exit_code(&e);
+    o->wall_ns = now_ns() - began;
+    engine_finish(&e);
+    return o;
+}
+
+void outcome_destroy(outcome *o) {
+    if (o == NULL)
+        return;
+    g_ptr_array_unref(o->failures);
+    g_ptr_array_unref(o->printed);
+    g_free(o->stages);
+    g_free(o);
+}
+
+mill_status engine_check(const plan_stage *p, causes *ret_causes) {
+    run r;
+    run_init(&r, NULL, p, NULL, NULL);
+    mill_status status = p->cls->stage.check(&r.public, p->opts);
+    if (r.contract_broken)
+        status = MILL_E_PLUGIN;
+    else if (status < MILL_OK && causes_empty(&r.causes))
+        status = run_bug(&r, "failed in `check` with %s and said no cause", status_name(status));
+    causes_move(ret_causes, &r.causes);
+    run_finish(&r);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parallel work inside one run, shared out over the threads of --jobs that have nothing else to do.
+ */
+#include "engine/crash.h"
+#include "engine/state.h"
+
+struct parallel_job {
+    run *run;
+    mill_parallel_fn fn;
+    void *arg;
+    size_t n, next;     /* pieces, and the next one to hand out */
+    size_t working;     /* threads that are at a piece */
+    size_t failed;      /* the lowest piece that failed, and */
+    mill_status status; /* how */
+};
+
+/* Takes the job off the list once there is nothing left to hand out. */
+static void retire(engine *e, parallel_job *job) {
+    if (job->next >= job->n)
+        g_queue_remove(&e->parallel, job);
+}
+
+/* With the lock held, which is let go during the piece itself. */
+static void do_piece(engine *e, parallel_job *job) {
+    size_t i = job->next++;
+    job->working++;
+    retire(e, job);
+    pthread_mutex_unlock(&e->lock);
+    const char *before = crash_note(job->run->note);
+    mill_status status = job->fn(&job->run->public, job->arg, i);
+    crash_note(before);
+    pthread_mutex_lock(&e->lock);
+    if (status != MILL_OK && i < job->failed) {
+        job->failed = i;
+        job->status = status;
+        job->next = job->n;
+        retire(e, job);
+    }
+    if (--job->working == 0)
+        pthread_cond_broadcast(&e->work);
+}
+
+bool parallel_help(engine *e) {
+    parallel_job *job = g_queue_peek_head(&e->parallel);
+    if (job == NULL)
+        return false;
+    do_piece(e, job);
+    return true;
+}
+
+mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *arg) {
+    run *r = (run *)public;
+    engine *e = r->engine;
+    if (e == NULL) { /* in `check` there is one thread */
+        for (size_t i = 0; i < n; i++) {
+            mill_status status = fn(public, arg, i);
+            if (status != MILL_OK)
+                return status;
+        }
+        return MILL_OK;
+    }
+    parallel_job job = {.run = r, .fn = fn, .arg = arg, .n = n, .failed = SIZE_MAX};
+    pthread_mutex_lock(&e->lock);
+    if (n > 0) {
+        g_queue_push_tail(&e->parallel, &job);
+        pthread_cond_broadcast(&e->work);
+    }
+    while (job.next < job.n)
+        do_piece(e, &job);
+    while (job.working > 0)
+        pthread_cond_wait(&e->work, &e->lock);
+    pthread_mutex_unlock(&e->lock);
+    return job.status;
+}

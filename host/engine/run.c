@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The record behind a plugin's `mill_run *`: what one task of one stage instance has and owes. */
+#include "engine/state.h"
+
+#include <string.h>
+
+bool stage_sinks_per_run(const plan_stage *p) {
+    return p->keyed && !(p->cls->stage.flags & MILL_STAGE_SINGLE);
+}
+
+void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t) {
+    *r = (run){.public.host = &engine_host, .engine = e, .plan = p, .stage = s, .task = t};
+    pthread_mutex_init(&r->lock, NULL);
+    causes_init(&r->causes);
+    r->scratch = g_ptr_array_new_with_free_func(g_free);
+    r->key = t != NULL ? t->key : "";
+    r->instance = t != NULL ? t->instance : NULL;
+    r->outputs = g_new0(GPtrArray *, p->cls->n_outputs + 1);
+    for (size_t i = 0; i < p->cls->n_outputs; i++)
+        r->outputs[i] = g_ptr_array_new_with_free_func(parcel_destroy);
+    if (s != NULL)
+        r->note = *r->key != '\0' ? g_strdup_printf("%s, item \"%s\",", s->note, r->key)
+                                  : g_strdup(s->note);
+}
+
+void run_finish(run *r) {
+    for (size_t i = 0; i < r->plan->cls->n_outputs; i++)
+        g_clear_pointer(&r->outputs[i], g_ptr_array_unref);
+    g_free(r->outputs);
+    g_free(r->note);
+    g_ptr_array_unref(r->scratch);
+    causes_finish(&r->causes);
+    pthread_mutex_destroy(&r->lock);
+}
+
+mill_status run_bug(run *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    va_end(args);
+    const module *m = r->plan->cls->module;
+    pthread_mutex_lock(&r->lock);
+    causes_addf(&r->causes, MILL_E_PLUGIN, "class %s %s: this is a bug of module %s %s (%s)",
+                r->plan->cls->stage.name, what, m->id, m->version != NULL ? m->version : "",
+                m->path);
+    r->contract_broken = true;
+    pthread_mutex_unlock(&r->lock);
+    return MILL_E_PLUGIN;
+}
+
+value_memory *run_take_value(run *r, const void *data) {
+    gpointer memory = NULL;
+    if (r->instance == NULL || r->instance->making == NULL ||
+        !g_hash_table_steal_extended(r->instance->making, data, NULL, &memory))
+        return NULL;
+    return memory;
+}
+
+void run_callback_ended(run *r, mill_status status) {
+    g_ptr_array_set_size(r->scratch, 0);
+    GPtrArray *sinks = r->instance != NULL ? r->instance->sinks : NULL;
+    for (guint i = 0; sinks != NULL && i < sinks->len; i++) {
+        sink *s = g_ptr_array_index(sinks, i);
+        if (status < MILL_OK && sink_dirty(s))
+            sink_taint(s);
+        sink_clean(s);
+    }
+}
+
+/* What was printed waits for its turn: with the cell of the run, or with the stage. */
+static void hand_over(run *r) {
+    spool *out = g_steal_pointer(&r->instance->out);
+    if (out == NULL)
+        return;
+    pthread_mutex_lock(&r->engine->lock);
+    if (stage_sinks_per_run(r->plan) && r->task->cell != NULL) {
+        print *p = g_new0(print, 1);
+        p->key = g_strdup(r->key);
+        p->out = out;
+        g_ptr_array_add(r->task->cell->prints, p);
+    } else {
+        r->stage->out = out;
+    }
+    pthread_mutex_unlock(&r->engine->lock);
+}
+
+mill_status run_sinks_end(run *r, bool keep) {
+    mill_status status = MILL_OK;
+    GPtrArray *sinks = r->instance->sinks;
+    for (guint i = 0; sinks != NULL && i < sinks->len; i++) {
+        sink *s = g_ptr_array_index(sinks, i);
+        if (!keep)
+            sink_taint(s);
+        if (!sink_end(s, &r->causes))
+            status = MILL_E_IO;
+    }
+    if (sinks != NULL)
+        g_ptr_array_set_size(sinks, 0);
+    hand_over(r);
+    return status;
+}

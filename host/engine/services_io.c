@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The services that reach outside: files, regular expressions, INI files. */
+#include "engine/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/lines.h"
+
+static run *run_of(mill_run *public) {
+    return (run *)public;
+}
+
+/* ---------------------------------------------------------------- files */
+
+static sink *find_sink(const instance *in, const char *path) {
+    for (guint i = 0; in->sinks != NULL && i < in->sinks->len; i++)
+        if (strcmp(sink_path(g_ptr_array_index(in->sinks, i)), path) == 0)
+            return g_ptr_array_index(in->sinks, i);
+    return NULL;
+}
+
+/* Two writers of one file would leave the one that came last: which, is up to chance. */
+static bool claim_path(run *r, const char *path) {
+    if (strcmp(path, "-") == 0)
+        return true;
+    g_autofree char *owner =
+        *r->key != '\0' && stage_sinks_per_run(r->plan)
+            ? g_strdup_printf("[%s] for the item \"%s\"", r->plan->name, r->key)
+            : g_strdup_printf("[%s]", r->plan->name);
+    pthread_mutex_lock(&r->engine->lock);
+    const char *before = g_hash_table_lookup(r->engine->written, path);
+    g_autofree char *other = g_strdup(before);
+    if (before == NULL)
+        g_hash_table_insert(r->engine->written, g_strdup(path), g_steal_pointer(&owner));
+    pthread_mutex_unlock(&r->engine->lock);
+    if (other == NULL)
+        return true;
+    pthread_mutex_lock(&r->lock);
+    causes_addf(&r->causes, MILL_E_CONFIG,
+                "%s is written by %s already: give each its own path, for instance with ${item}",
+                path, other);
+    pthread_mutex_unlock(&r->lock);
+    return false;
+}
+
+mill_status service_sink_open(mill_run *public, const char *path, mill_sink **ret_sink) {
+    run *r = run_of(public);
+    if (r->instance == NULL)
+        return run_bug(r, "opened a file in `check`");
+    sink *s = find_sink(r->instance, path);
+    if (s == NULL) {
+        if (!claim_path(r, path))
+            return MILL_E_CONFIG;
+        if (strcmp(path, "-") == 0)
+            r->instance->out = spool_create();
+        s = sink_create(path, r->instance->out, &r->causes);
+        if (s == NULL)
+            return MILL_E_IO;
+        if (r->instance->sinks == NULL)
+            r->instance->sinks = g_ptr_array_new();
+        g_ptr_array_add(r->instance->sinks, s);
+    }
+    sink_bind(s, &r->causes);
+    *ret_sink = sink_public(s);
+    return MILL_OK;
+}
+
+/* Read, not mapped: a file that shrinks while it is mapped kills the process. */
+mill_status service_source_map(mill_run *public, const char *path, mill_source **ret_source) {
+    run *r = run_of(public);
+    g_autoptr(GError) error = NULL;
+    char *data;
+    gsize length;
+    if (!g_file_get_contents(path, &data, &length, &error)) {
+        bool absent = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
+                      g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES);
+        mill_status status = absent ? MILL_E_NOINPUT : MILL_E_IO;
+        pthread_mutex_lock(&r->lock);
+        causes_addf(&r->causes, status, "%s", error->message);
+        pthread_mutex_unlock(&r->lock);
+        return status;
+    }
+    g_ptr_array_add(r->scratch, data);
+    r->bytes += length;
+    mill_source *source = g_new0(mill_source, 1);
+    g_ptr_array_add(r->scratch, source);
+    *source =
+        (mill_source){.size = sizeof *source, .data = (const uint8_t *)data, .length = length};
+    *ret_source = source;
+    return MILL_OK;
+}
+
+/* ---------------------------------------------------------------- regular expressions */
+
+/* A mill_regex is a GRegex; it is immutable, so threads share it. */
+mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t flags,
+                              mill_regex **ret_regex) {
+    run *r = run_of(public);
+    if (r->instance == NULL)
+        return run_bug(r, "compiled a regular expression in `check`, where the host has done so");
+    g_autoptr(GError) error = NULL;
+    GRegexCompileFlags compile = G_REGEX_RAW | G_REGEX_OPTIMIZE;
+    if (flags & MILL_REGEX_CASELESS)
+        compile |= G_REGEX_CASELESS;
+    GRegex *regex = g_regex_new(pattern, compile, 0, &error);
+    if (regex == NULL) {
+        pthread_mutex_lock(&r->lock);
+        causes_addf(&r->causes, MILL_E_CONFIG, "\"%s\" is no regular expression: %s", pattern,
+                    error->message);
+        pthread_mutex_unlock(&r->lock);
+        return MILL_E_CONFIG;
+    }
+    if (r->instance->regexes == NULL)
+        r->instance->regexes = g_ptr_array_new_with_free_func((GDestroyNotify)g_regex_unref);
+    g_ptr_array_add(r->instance->regexes, regex);
+    *ret_regex = (mill_regex *)regex;
+    return MILL_OK;
+}
+
+bool service_regex_match(const mill_regex *regex, const char *text, size_t length,
+                         mill_span *groups, size_t n_groups) {
+    if (length > G_MAXINT32)
+        return false; /* positions are 32 bits; no name is that long */
+    g_autoptr(GMatchInfo) match = NULL;
+    bool found = g_regex_match_full((const GRegex *)regex, text, (gssize)length, 0, 0,
+                                    n_groups > 0 ? &match : NULL, NULL);
+    for (size_t i = 0; found && i < n_groups; i++) {
+        int start = -1, end = -1;
+        if (!g_match_info_fetch_pos(match, (int)i, &start, &end))
+            start = end = -1;
+        groups[i] = (mill_span){start, end};
+    }
+    return found;
+}
+
+int service_regex_group(const mill_regex *regex, const char *name) {
+    return g_regex_get_string_number((const GRegex *)regex, name);
+}
+
+/* ---------------------------------------------------------------- INI files */
+
+typedef struct ini_call {
+    mill_ini_fn fn;
+    void *arg;
+} ini_call;
+
+static bool on_setting(void *arg, const char *in, uint32_t in_line, const char *key,
+                       const char *text, uint32_t line) {
+    const ini_call *call = arg;
+    (void)in_line;
+    return call->fn(call->arg, in, key, text, line);
+}
+
+mill_status service_ini_read(mill_run *public, const char *path, mill_ini_fn fn, void *arg) {
+    run *r = run_of(public);
+    g_autoptr(problems) found = problems_create();
+    ini_call call = {fn, arg};
+    bool ok = lines_read(path, (origin){.file = path}, on_setting, &call, found);
+    mill_status status = ok ? MILL_OK : MILL_E_DATA;
+    if (problems_exit_code(found) == 66)
+        status = MILL_E_NOINPUT;
+    const problem *p;
+    for (size_t i = 0; (p = problems_get(found, i)) != NULL; i++) {
+        g_autofree char *at = origin_format(p->at);
+        pthread_mutex_lock(&r->lock);
+        causes_addf(&r->causes, status, "%s: %s%s%s", at, p->text, p->hint != NULL ? "; " : "",
+                    p->hint != NULL ? p->hint : "");
+        pthread_mutex_unlock(&r->lock);
+    }
+    return status;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sinks: output files that appear whole or not at all, and ordered standard output. */
+#include "engine/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)128 * 1024)
+#define SPOOL_MEMORY ((size_t)8 * 1024 * 1024)
+
+static bool write_all(int fd, const void *data, size_t n) {
+    const char *at = data;
+    while (n > 0) {
+        ssize_t written = write(fd, at, n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        at += written;
+        n -= (size_t)written;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- spool */
+
+struct spool {
+    GByteArray *memory;
+    FILE *file; /* what went before `memory`, or NULL */
+};
+
+spool *spool_create(void) {
+    spool *s = g_new0(spool, 1);
+    s->memory = g_byte_array_new();
+    return s;
+}
+
+void spool_destroy(spool *s) {
+    if (s == NULL)
+        return;
+    g_byte_array_unref(s->memory);
+    if (s->file != NULL)
+        fclose(s->file);
+    g_free(s);
+}
+
+void spool_clear(spool *s) {
+    g_byte_array_set_size(s->memory, 0);
+    g_clear_pointer(&s->file, fclose);
+}
+
+static bool spill(spool *s) {
+    if (s->file == NULL && (s->file = tmpfile()) == NULL)
+        return false;
+    bool ok = fwrite(s->memory->data, 1, s->memory->len, s->file) == s->memory->len;
+    g_byte_array_set_size(s->memory, 0);
+    return ok && fflush(s->file) == 0;
+}
+
+bool spool_write(spool *s, const void *data, size_t n) {
+    while (n > 0) {
+        if (s->memory->len >= SPOOL_MEMORY && !spill(s))
+            return false;
+        size_t part = MIN(n, SPOOL_MEMORY);
+        g_byte_array_append(s->memory, data, (guint)part);
+        data = (const char *)data + part;
+        n -= part;
+    }
+    return true;
+}
+
+bool spool_copy(spool *s, int fd) {
+    if (s->file != NULL) {
+        char buffer[16384];
+        size_t n;
+        rewind(s->file);
+        while ((n = fread(buffer, 1, sizeof buffer, s->file)) > 0)
+            if (!write_all(fd, buffer, n))
+                return false;
+        if (ferror(s->file))
+            return false;
+    }
+    return write_all(fd, s->memory->data, s->memory->len);
+}
+
+char *spool_text(spool *s) {
+    GString *text = g_string_new(NULL);
+    if (s->file != NULL) {
+        char buffer[16384];
+        size_t n;
+        rewind(s->file);
+        while ((n = fread(buffer, 1, sizeof buffer, s->file)) > 0)
+            g_string_append_len(text, buffer, (gssize)n);
+    }
+    g_string_append_len(text, (const char *)s->memory->data, (gssize)s->memory->len);
+    g_autofree char *raw = g_string_free(text, FALSE);
+    return g_utf8_make_valid(raw, -1);
+}
+
+/* ---------------------------------------------------------------- temporary files, for signal
+ * handlers */
+
+#define MAX_TEMPORARIES 256
+static const char *temporaries[MAX_TEMPORARIES]; /* NULL: free; changed with atomics only */
+
+static void remember(const char *path) {
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *none = NULL;
+        if (__atomic_compare_exchange_n(&temporaries[i], &none, path, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
+static void forget(const char *path) {
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *mine = path;
+        if (__atomic_compare_exchange_n(&temporaries[i], &mine, NULL, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
+void sink_unlink_all(void) {
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *path = __atomic_exchange_n(&temporaries[i], NULL, __ATOMIC_SEQ_CST);
+        if (path != NULL)
+            unlink(path);
+    }
+}
+
+/* ---------------------------------------------------------------- sink */
+
+struct sink {
+    mill_sink public;
+    char *path;
+    char *target,
+        *temporary; /* the file that gets the name, and what it is called until then; or NULL */
+    spool *out;     /* for standard output */
+    causes *why;
+    int fd;
+    bool tainted, dirty;
+    size_t buffered;
+    char *buffer;
+};
+
+static bool flush(sink *s) {
+    size_t n = s->buffered;
+    s->buffered = 0;
+    return s->out != NULL ? spool_write(s->out, s->buffer, n) : write_all(s->fd, s->buffer, n);
+}
+
+static mill_status sink_write(mill_sink *public, const void *data, size_t n) {
+    sink *s = (sink *)public;
+    s->dirty = true;
+    while (n > 0) {
+        size_t part = MIN(n, BUFFER_BYTES - s->buffered);
+        memcpy(s->buffer + s->buffered, data, part);
+        s->buffered += part;
+        data = (const char *)data + part;
+        n -= part;
+        if (s->buffered == BUFFER_BYTES && !flush(s)) {
+            s->tainted = true;
+            causes_addf(s->why, MILL_E_IO, "cannot write %s: %s", s->path, g_strerror(errno));
+            return MILL_E_IO;
+        }
+    }
+    return MILL_OK;
+}
+
+/* A device or a pipe is written as it is: renaming a file over /dev/null would replace it. */
+static bool open_special(sink *s) {
+    s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
+    return s->fd >= 0;
+}
+
+/* The temporary name lies beside the real one, since a rename must not cross file systems; a
+ * symbolic link is followed, so that it stays one. */
+static bool open_temporary(sink *s) {
+    char *real = realpath(s->path, NULL);
+    if (real != NULL) {
+        s->target = g_strdup(real);
+        free(real);
+    } else {
+        s->target = g_strdup(s->path);
+    }
+    g_autofree char *folder = g_path_get_dirname(s->target);
+    g_autofree char *base = g_path_get_basename(s->target);
+    if (g_mkdir_with_parents(folder, 0777) != 0)
+        return false;
+    g_autofree char *name = g_strdup_printf(".%.200s.XXXXXX", base);
+    s->temporary = g_build_filename(folder, name, NULL);
+    s->fd = g_mkstemp_full(s->temporary, O_RDWR | O_CLOEXEC, 0666);
+    if (s->fd < 0)
+        return false;
+    remember(s->temporary);
+    return true;
+}
+
+static bool open_path(sink *s) {
+    struct stat status;
+    if (stat(s->path, &status) != 0 || S_ISREG(status.st_mode))
+        return open_temporary(s);
+    if (S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    return open_special(s);
+}
+
+static void release(sink *s) {
+    g_free(s->temporary);
+    g_free(s->target);
+    g_free(s->path);
+    g_free(s->buffer);
+    g_free(s);
+}
+
+sink *sink_create(const char *path, spool *out, causes *why) {
+    sink *s = g_new0(sink, 1);
+    s->public.size = sizeof s->public;
+    s->public.write = sink_write;
+    s->path = g_strdup(path);
+    s->why = why;
+    s->fd = -1;
+    if (strcmp(path, "-") == 0) {
+        s->out = out;
+    } else if (!open_path(s)) {
+        causes_addf(why, MILL_E_IO, "cannot write %s: %s", path, g_strerror(errno));
+        release(s);
+        return NULL;
+    }
+    s->buffer = g_malloc(BUFFER_BYTES);
+    return s;
+}
+
+void sink_bind(sink *s, causes *why) {
+    s->why = why;
+}
+
+mill_sink *sink_public(sink *s) {
+    return &s->public;
+}
+
+const char *sink_path(const sink *s) {
+    return s->path;
+}
+
+void sink_taint(sink *s) {
+    s->tainted = true;
+}
+
+bool sink_dirty(const sink *s) {
+    return s->dirty;
+}
+
+void sink_clean(sink *s) {
+    s->dirty = false;
+}
+
+bool sink_end(sink *s, causes *why) {
+    bool ok = s->tainted || flush(s);
+    if (s->fd >= 0 && close(s->fd) != 0)
+        ok = false;
+    if (ok && !s->tainted && s->temporary != NULL)
+        ok = rename(s->temporary, s->target) == 0;
+    if (!ok)
+        causes_addf(why, MILL_E_IO, "cannot write %s: %s", s->path, g_strerror(errno));
+    if (s->temporary != NULL) {
+        if (!ok || s->tainted)
+            unlink(s->temporary);
+        forget(s->temporary);
+    }
+    if (s->out != NULL && s->tainted)
+        spool_clear(s->out);
+    release(s);
+    return ok;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sinks: output files that appear whole or not at all, and ordered standard output. */
+#ifndef HOST_ENGINE_SINK_H
+#define HOST_ENGINE_SINK_H
+
+#include "engine/causes.h"
+
+/* What was written to standard output by one run or stage: kept in memory, beyond some size in an
+ * unnamed file, until its turn to be printed has come. */
+typedef struct spool spool;
+
+spool *spool_create(void);
+void spool_destroy(spool *s); /* NULL: nothing */
+void spool_clear(spool *s);
+bool spool_write(spool *s, const void *data, size_t n);
+/* All of it to a file descriptor. False: errno is set. */
+bool spool_copy(spool *s, int fd);
+/* All of it as text, for --json. Owner: the caller. */
+char *spool_text(spool *s);
+
+typedef struct sink sink;
+
+/* A sink for `path` ("-": into `out`, which must outlive it). Failures are recorded in the causes
+ * that sink_bind last gave. NULL: it can't be written, the cause is recorded in `why`. */
+sink *sink_create(const char *path, spool *out, causes *why);
+/* Where later failures of `write` are recorded. */
+void sink_bind(sink *s, causes *why);
+mill_sink *sink_public(sink *s);
+const char *sink_path(const sink *s);
+
+/* A callback that wrote to it failed: it will be discarded. */
+void sink_taint(sink *s);
+bool sink_dirty(const sink *s); /* written to since the last sink_clean */
+void sink_clean(sink *s);
+
+/* Ends the sink: the file gets its name if it is not tainted, and is removed otherwise (standard
+ * output: forgotten). False: could not be committed, the cause is recorded. */
+bool sink_end(sink *s, causes *why);
+
+/* Removes the temporary files of this process. Async-signal-safe. */
+void sink_unlink_all(void);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values: the memory behind what stages post, who still needs it, and how it ends. */
+#include "engine/value.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+#define BLOCK_BYTES ((size_t)64 * 1024)
+#define ALIGNMENT alignof(max_align_t)
+
+typedef struct block block;
+struct block {
+    block *next;
+    alignas(max_align_t) char bytes[];
+};
+
+struct value_memory {
+    block *blocks;
+    char *at, *end; /* the free part of the newest shared block */
+    size_t bytes, root_size;
+    void *root;
+};
+
+static char *add_block(value_memory *memory, size_t size) {
+    /* calloc, not g_malloc0: fresh pages come zeroed from the system and are not touched twice. */
+    block *b = calloc(1, sizeof *b + size);
+    if (b == NULL)
+        g_error("out of memory: %zu bytes for a value", size);
+    b->next = memory->blocks;
+    memory->blocks = b;
+    memory->bytes += sizeof *b + size;
+    return b->bytes;
+}
+
+void *value_memory_alloc(value_memory *memory, size_t size) {
+    if (size > SIZE_MAX / 2)
+        g_error("out of memory: %zu bytes for a value", size);
+    size = (MAX(size, 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (size > BLOCK_BYTES / 4)
+        return add_block(memory, size);
+    if ((size_t)(memory->end - memory->at) < size) {
+        memory->at = add_block(memory, BLOCK_BYTES);
+        memory->end = memory->at + BLOCK_BYTES;
+    }
+    void *result = memory->at;
+    memory->at += size;
+    return result;
+}
+
+value_memory *value_memory_create(size_t root_size) {
+    value_memory *memory = g_new0(value_memory, 1);
+    memory->root_size = root_size;
+    /* A block of its own, and a small one: many values are a root and little else. */
+    memory->root = add_block(memory, (MAX(root_size, 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    return memory;
+}
+
+void value_memory_destroy(value_memory *memory) {
+    if (memory == NULL)
+        return;
+    for (block *b = memory->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
+    g_free(memory);
+}
+
+void *value_memory_root(value_memory *memory) {
+    return memory->root;
+}
+
+size_t value_memory_root_size(const value_memory *memory) {
+    return memory->root_size;
+}
+
+size_t value_memory_bytes(const value_memory *memory) {
+    return memory->bytes;
+}
+
+void value_discard(const mill_type *type, void *data, value_memory *memory) {
+    if (memory != NULL)
+        value_memory_destroy(memory);
+    else if (type != NULL && type->free != NULL && data != NULL)
+        type->free(data);
+}
+
+value *value_create(const mill_type *type, void *data, value_memory *memory) {
+    value *v = g_new0(value, 1);
+    v->type = type;
+    v->data = data;
+    v->memory = memory;
+    v->refs = 1;
+    return v;
+}
+
+value *value_ref(value *v) {
+    __atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
+    return v;
+}
+
+void value_unref(value *v) {
+    /* Not g_atomic_*: the thread sanitizer must see that the last owner comes after the others. */
+    if (v == NULL || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    value_discard(v->type, v->data, v->memory);
+    g_free(v);
+}

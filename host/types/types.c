@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mill.* value types, which the host implements for all modules. */
+#include "types/types.h"
+
+#include <glib.h>
+#include <string.h>
+#include <tracemill/report.h>
+#include <tracemill/trace.h>
+
+/* All their values are made by value_alloc, so none needs a free of its own. */
+static const mill_type trace_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_TRACE,
+    .help = "one rank's profile in columns",
+};
+
+static const mill_type report_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_REPORT,
+    .help = "what an analysis says: figures, tables, notes, findings, lanes, series",
+};
+
+static const struct {
+    const mill_type *type;
+    uint32_t least_size;
+} known[] = {
+    {&trace_type, sizeof(mill_trace)},
+    {&report_type, sizeof(mill_report)},
+};
+
+const mill_type *types_find(const char *id) {
+    for (gsize i = 0; i < G_N_ELEMENTS(known); i++)
+        if (strcmp(known[i].type->id, id) == 0)
+            return known[i].type;
+    return NULL;
+}
+
+uint32_t types_least_size(const char *id) {
+    for (gsize i = 0; i < G_N_ELEMENTS(known); i++)
+        if (strcmp(known[i].type->id, id) == 0)
+            return known[i].least_size;
+    return 0;
+}
