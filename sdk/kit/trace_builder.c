@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes in the rows of a trace; what is done when all are there is in trace_finish.c. */
+#include "trace_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tracemill/kit/arena.h>
+
+static const table_field gpu_fields[] = {
+    [GPU_START] = TABLE_FIELD(gpu_record, row.start, gpu.start),
+    [GPU_DUR] = TABLE_FIELD(gpu_record, row.dur, gpu.dur),
+    [GPU_NAME] = TABLE_FIELD(gpu_record, row.name, gpu.name),
+    [GPU_STREAM] = TABLE_FIELD(gpu_record, row.stream, gpu.stream),
+    [GPU_CORRELATION] = TABLE_FIELD(gpu_record, row.correlation, gpu.correlation),
+    [GPU_LAUNCH] = TABLE_FIELD(gpu_record, launch, gpu.launch),
+    [GPU_TRACK] = TABLE_HIDDEN(gpu_record, row.track),
+    [GPU_BYTE] = TABLE_HIDDEN(gpu_record, row.byte),
+    TABLE_FIELD(gpu_record, row.cat, gpu.cat),
+    TABLE_FIELD(gpu_record, row.external_id, gpu.external_id),
+    TABLE_FIELD(gpu_record, row.grid, gpu.grid),
+    TABLE_FIELD(gpu_record, row.block, gpu.block),
+    TABLE_FIELD(gpu_record, row.bytes, gpu.bytes),
+    TABLE_FIELD(gpu_record, row.waited_event, gpu.waited_event),
+};
+static const table_field cpu_fields[] = {
+    [CPU_START] = TABLE_FIELD(cpu_record, row.start, cpu.start),
+    [CPU_DUR] = TABLE_FIELD(cpu_record, row.dur, cpu.dur),
+    [CPU_THREAD] = TABLE_FIELD(cpu_record, row.thread, cpu.thread),
+    [CPU_KIND] = TABLE_FIELD(cpu_record, row.kind, cpu.kind),
+    [CPU_CORRELATION] = TABLE_FIELD(cpu_record, row.correlation, cpu.correlation),
+    [CPU_PARENT] = TABLE_FIELD(cpu_record, parent, cpu.parent),
+    TABLE_FIELD(cpu_record, row.name, cpu.name),
+    TABLE_FIELD(cpu_record, row.external_id, cpu.external_id),
+};
+static const table_field device_fields[] = {
+    [DEVICE_ID] = TABLE_FIELD(device_record, id, devices.id),
+    [DEVICE_NAME] = TABLE_FIELD(device_record, name, devices.name),
+    [DEVICE_SMS] = TABLE_FIELD(device_record, sms, devices.sms),
+    [DEVICE_ROWS] = TABLE_FIELD(device_record, rows, devices.rows),
+};
+static const table_field stream_fields[] = {
+    [STREAM_DEVICE] = TABLE_FIELD(stream_record, device, streams.device),
+    [STREAM_ID] = TABLE_FIELD(stream_record, id, streams.id),
+    [STREAM_LABEL] = TABLE_FIELD(stream_record, label, streams.label),
+};
+static const table_field thread_fields[] = {
+    [THREAD_PID] = TABLE_FIELD(thread_record, pid, threads.pid),
+    [THREAD_TID] = TABLE_FIELD(thread_record, tid, threads.tid),
+    [THREAD_PROCESS] = TABLE_FIELD(thread_record, process, threads.process),
+    [THREAD_NAME] = TABLE_FIELD(thread_record, name, threads.name),
+};
+
+#define N_FIELDS(fields) (sizeof(fields) / sizeof(fields)[0])
+
+kit_trace *kit_trace_create(mill_run *run) {
+    kit_trace *b = kit_alloc(1, sizeof *b);
+    b->run = run;
+    mill_trace *t = b->value = mill_value_alloc(run, NULL, sizeof *t);
+    t->size = sizeof *t;
+    t->rank = t->world_size = t->base_ns = MILL_UNKNOWN;
+    t->complete = 1;
+    table_init(&b->gpu, run, t, gpu_fields, N_FIELDS(gpu_fields));
+    table_init(&b->cpu, run, t, cpu_fields, N_FIELDS(cpu_fields));
+    table_init(&b->devices, run, t, device_fields, N_FIELDS(device_fields));
+    table_init(&b->streams, run, t, stream_fields, N_FIELDS(stream_fields));
+    table_init(&b->threads, run, t, thread_fields, N_FIELDS(thread_fields));
+    b->strings = kit_intern_create();
+    b->kinds = kit_intern_create();
+    b->rules = kit_intern_create();
+    b->names = kit_intern_create();
+    b->device_ids = kit_intern_create();
+    b->stream_ids = kit_intern_create();
+    return b;
+}
+
+void kit_trace_destroy(kit_trace *b) {
+    if (!b)
+        return;
+    table_finish(&b->gpu);
+    table_finish(&b->cpu);
+    table_finish(&b->devices);
+    table_finish(&b->streams);
+    table_finish(&b->threads);
+    kit_intern_destroy(b->strings);
+    kit_intern_destroy(b->kinds);
+    kit_intern_destroy(b->rules);
+    kit_intern_destroy(b->names);
+    kit_intern_destroy(b->device_ids);
+    kit_intern_destroy(b->stream_ids);
+    free(b->classes);
+    free(b->diagnostics);
+    free(b);
+}
+
+mill_trace *kit_trace_value(kit_trace *b) {
+    return b->value;
+}
+
+mill_off kit_trace_text(kit_trace *b, const char *text, size_t length) {
+    char *copy = mill_value_alloc(b->run, b->value, length + 1);
+    memcpy(copy, text, length);
+    return (mill_off)((uintptr_t)copy - (uintptr_t)b->value);
+}
+
+uint32_t kit_trace_string(kit_trace *b, const char *text, size_t length) {
+    return kit_intern_add(b->strings, text, length, 0);
+}
+
+uint16_t kit_trace_kind(kit_trace *b, const char *text) {
+    return (uint16_t)kit_intern_add(b->kinds, text, strlen(text), 0);
+}
+
+uint16_t kit_trace_rule(kit_trace *b, const char *text) {
+    return (uint16_t)kit_intern_add(b->rules, text, strlen(text), 0);
+}
+
+uint32_t kit_trace_name(kit_trace *b, const char *text, size_t length, uint8_t cat) {
+    return kit_intern_add(b->names, text, length, cat);
+}
+
+uint32_t kit_trace_name_count(const kit_trace *b) {
+    return kit_intern_count(b->names);
+}
+
+const char *kit_trace_name_text(const kit_trace *b, uint32_t name, size_t *ret_length,
+                                uint8_t *ret_cat) {
+    *ret_cat = (uint8_t)kit_intern_tag(b->names, name);
+    return kit_intern_text(b->names, name, ret_length);
+}
+
+void kit_trace_classify(kit_trace *b, uint32_t name, mill_class cls, uint16_t kind, uint16_t rule) {
+    if (name >= b->n_classes) {
+        uint32_t n = kit_intern_count(b->names);
+        b->classes = kit_realloc(b->classes, n, sizeof *b->classes);
+        for (; b->n_classes < n; b->n_classes++)
+            b->classes[b->n_classes] = (name_class){UINT16_MAX, UINT16_MAX, MILL_CLASS_NONE};
+    }
+    b->classes[name] = (name_class){kind, rule, (uint8_t)cls};
+}
+
+uint32_t kit_trace_device(kit_trace *b, int64_t id) {
+    uint32_t device = kit_intern_add(b->device_ids, (const char *)&id, sizeof id, 0);
+    if (device == b->devices.n)
+        table_append(&b->devices, &(device_record){id, MILL_UNKNOWN, 0, MILL_NONE});
+    return device;
+}
+
+void kit_trace_describe_device(kit_trace *b, uint32_t device, uint32_t name, int64_t sms) {
+    *(uint32_t *)table_cell(&b->devices, DEVICE_NAME, device) = name;
+    *(int64_t *)table_cell(&b->devices, DEVICE_SMS, device) = sms;
+}
+
+uint32_t kit_trace_stream(kit_trace *b, uint32_t device, int64_t id, uint32_t label) {
+    stream_record record = {id, device, label}; /* no padding: its bytes are the key */
+    uint32_t stream = kit_intern_add(b->stream_ids, (const char *)&record, sizeof record, 0);
+    if (stream == b->streams.n)
+        table_append(&b->streams, &record);
+    return stream;
+}
+
+void kit_trace_label_stream(kit_trace *b, uint32_t stream, uint32_t label) {
+    *(uint32_t *)table_cell(&b->streams, STREAM_LABEL, stream) = label;
+}
+
+uint32_t kit_trace_thread(kit_trace *b, int64_t pid, int64_t tid) {
+    table_append(&b->threads, &(thread_record){pid, tid, MILL_NONE, MILL_NONE});
+    return (uint32_t)(b->threads.n - 1);
+}
+
+void kit_trace_name_thread(kit_trace *b, uint32_t thread, uint32_t process, uint32_t name) {
+    *(uint32_t *)table_cell(&b->threads, THREAD_PROCESS, thread) = process;
+    *(uint32_t *)table_cell(&b->threads, THREAD_NAME, thread) = name;
+}
+
+/* ---------------------------------------------------------------- rows */
+
+typedef enum row_problem { NO_TIME, NEGATIVE, EMPTY, BROKEN, TOO_MANY, N_PROBLEMS } row_problem;
+
+static const kit_diagnostic gpu_problems[N_PROBLEMS] = {
+    [NO_TIME] = {"no-duration", "GPU activities without a usable start or duration were left out.",
+                 true},
+    [NEGATIVE] =
+        {"negative-duration",
+         "GPU activities with a negative duration (their end was never recorded) were left "
+         "out.",
+         true},
+    [EMPTY] = {"empty-record",
+               "GPU records that were never filled in (start 0, duration 0) were left out.", false},
+    [BROKEN] = {"broken-timer",
+                "GPU activities that would last over a day, or end beyond what a time can hold, "
+                "were left out.",
+                true},
+    [TOO_MANY] = {"too-many-activities",
+                  "GPU activities beyond the 4294967295 that a trace can hold were left out.",
+                  true},
+};
+static const kit_diagnostic cpu_problems[N_PROBLEMS] = {
+    [NO_TIME] = {"cpu-no-duration", "CPU slices without a usable start or duration were left out.",
+                 true},
+    [NEGATIVE] = {"cpu-negative-duration",
+                  "CPU slices with a negative duration (their end was never recorded) were left "
+                  "out.",
+                  true},
+    [EMPTY] = {"cpu-empty-record",
+               "CPU records that were never filled in (start 0, duration 0) were left out.", false},
+    [BROKEN] = {"cpu-broken-timer",
+                "CPU slices that would last over a day, or end beyond what a time can hold, were "
+                "left out.",
+                true},
+    [TOO_MANY] = {"too-many-slices",
+                  "CPU slices beyond the 4294967295 that a trace can hold were left out.", true},
+};
+
+static void append(kit_trace *b, table *t, const void *record, int64_t start, int64_t dur,
+                   uint64_t byte, const kit_diagnostic problems[N_PROBLEMS]) {
+    int64_t end;
+    row_problem problem = N_PROBLEMS;
+    if (start == MILL_UNKNOWN || dur == MILL_UNKNOWN)
+        problem = NO_TIME;
+    else if (dur < 0)
+        problem = NEGATIVE;
+    else if (start == 0 && dur == 0)
+        problem = EMPTY;
+    else if (dur > KIT_TRACE_LONGEST || __builtin_add_overflow(start, dur, &end))
+        problem = BROKEN;
+    else if (t->n == MILL_NONE)
+        problem = TOO_MANY;
+    if (problem == N_PROBLEMS)
+        table_append(t, record);
+    else
+        kit_trace_diagnose(b, &problems[problem], (int64_t)byte);
+}
+
+void kit_trace_gpu(kit_trace *b, const kit_gpu_row *row) {
+    append(b, &b->gpu, &(gpu_record){*row, MILL_NONE}, row->start, row->dur, row->byte,
+           gpu_problems);
+}
+
+void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row) {
+    append(b, &b->cpu, &(cpu_record){*row, MILL_NONE}, row->start, row->dur, row->byte,
+           cpu_problems);
+}
+
+void kit_trace_diagnose(kit_trace *b, const kit_diagnostic *diagnostic, int64_t byte) {
+    size_t i = 0;
+    while (i < b->n_diagnostics && b->diagnostics[i].what != diagnostic)
+        i++;
+    if (i == b->n_diagnostics) {
+        b->diagnostics = kit_realloc(b->diagnostics, ++b->n_diagnostics, sizeof *b->diagnostics);
+        b->diagnostics[i] = (diagnostic_count){diagnostic, 0, byte};
+    }
+    diagnostic_count *d = &b->diagnostics[i];
+    d->count++;
+    if (byte != MILL_UNKNOWN && (d->first_byte == MILL_UNKNOWN || byte < d->first_byte))
+        d->first_byte = byte;
+}

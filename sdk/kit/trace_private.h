@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two halves of the trace builder share: its record and the layout of its tables. */
+#ifndef KIT_TRACE_PRIVATE_H
+#define KIT_TRACE_PRIVATE_H
+
+#include "trace_table.h"
+
+#include <tracemill/kit/intern.h>
+#include <tracemill/kit/trace_builder.h>
+
+/* Rows as they are appended, and the numbers of those fields that the builder reads again. */
+typedef struct gpu_record {
+    kit_gpu_row row;
+    uint32_t launch;
+} gpu_record;
+enum { GPU_START, GPU_DUR, GPU_NAME, GPU_STREAM, GPU_CORRELATION, GPU_LAUNCH, GPU_TRACK, GPU_BYTE };
+
+typedef struct cpu_record {
+    kit_cpu_row row;
+    uint32_t parent;
+} cpu_record;
+enum { CPU_START, CPU_DUR, CPU_THREAD, CPU_KIND, CPU_CORRELATION, CPU_PARENT };
+
+typedef struct device_record {
+    int64_t id, sms;
+    uint64_t rows;
+    uint32_t name;
+} device_record;
+enum { DEVICE_ID, DEVICE_NAME, DEVICE_SMS, DEVICE_ROWS };
+
+typedef struct stream_record {
+    int64_t id;
+    uint32_t device, label;
+} stream_record;
+enum { STREAM_DEVICE, STREAM_ID, STREAM_LABEL };
+
+typedef struct thread_record {
+    int64_t pid, tid;
+    uint32_t process, name;
+} thread_record;
+enum { THREAD_PID, THREAD_TID, THREAD_PROCESS, THREAD_NAME };
+
+typedef struct name_class {
+    uint16_t kind, rule;
+    uint8_t cls;
+} name_class;
+
+typedef struct diagnostic_count {
+    const kit_diagnostic *what;
+    uint64_t count;
+    int64_t first_byte;
+} diagnostic_count;
+
+struct kit_trace {
+    mill_run *run;
+    mill_trace *value;
+    table gpu, cpu, devices, streams, threads;
+    kit_intern *strings, *kinds, *rules, *names;
+    kit_intern *device_ids, *stream_ids; /* bytes of the id, and of the stream_record */
+    name_class *classes;                 /* of the first n_classes names */
+    uint32_t n_classes;
+    diagnostic_count *diagnostics;
+    size_t n_diagnostics;
+};
+
+#endif
