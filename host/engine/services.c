@@ -45,8 +45,10 @@ static void service_progress(mill_run *public, uint64_t done, uint64_t total, co
 static void *service_scratch(mill_run *public, size_t size) {
     run *r = run_of(public);
     void *memory = g_malloc0(MAX(size, 1));
+    pthread_mutex_lock(&r->lock);
     g_ptr_array_add(r->scratch, memory);
     r->bytes += size;
+    pthread_mutex_unlock(&r->lock);
     return memory;
 }
 
@@ -116,16 +118,19 @@ static void *service_value_alloc(mill_run *public, void *root, size_t size) {
         run_bug(r, "made a value in `check`");
         return service_scratch(public, size);
     }
+    value_memory *memory = root == NULL ? value_memory_create(size) : NULL;
+    pthread_mutex_lock(&r->lock);
+    r->bytes += size;
     if (r->instance->making == NULL)
         r->instance->making = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL,
                                                     (GDestroyNotify)value_memory_destroy);
-    r->bytes += size;
-    if (root == NULL) {
-        value_memory *memory = value_memory_create(size);
+    if (root == NULL)
         g_hash_table_insert(r->instance->making, value_memory_root(memory), memory);
+    else
+        memory = g_hash_table_lookup(r->instance->making, root);
+    pthread_mutex_unlock(&r->lock);
+    if (root == NULL)
         return value_memory_root(memory);
-    }
-    value_memory *memory = g_hash_table_lookup(r->instance->making, root);
     if (memory == NULL) {
         run_bug(r, "asked for memory of something that is no value it has begun");
         return service_scratch(public, size);

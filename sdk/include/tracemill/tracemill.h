@@ -324,7 +324,7 @@ struct mill_host {
      * Cheap, but not for every row. [any thread] */
     void (*progress)(mill_run *run, uint64_t done, uint64_t total, const char *unit);
     /* `size` zeroed bytes, aligned for any type, freed by the host when the callback returns.
-     * Never NULL (the process ends when memory does). */
+     * Never NULL (the process ends when memory does). [any thread] */
     void *(*scratch)(mill_run *run, size_t size);
     /* True if the user set the option (in a file, an include or by --set), false if it has its
      * default. [any thread] */
@@ -360,7 +360,7 @@ struct mill_host {
 
     /* `size` zeroed bytes, aligned for any type. value NULL: begins a new value, and the result is
      * what goes to output or emit. Else: memory that belongs to that value, freed with it. A value
-     * that is never posted is freed at close. One thread at a time for each value. Never NULL. */
+     * that is never posted is freed at close. Never NULL. [any thread, one at a time for each value] */
     void *(*value_alloc)(mill_run *run, void *value, size_t size);
 
     /* Opens a file for writing ("-": standard output). The bytes go to a temporary file beside it,
