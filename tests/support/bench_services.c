@@ -84,7 +84,8 @@ static bool is_stream(const bench *b, uint32_t port) {
 
 /* Item i of the port in this run; for missing ones: i-th missing one. NULL: none. */
 static const bench_item_in *find_item(const bench *b, uint32_t port, size_t i, bool missing) {
-    if (!b->stage || !bench_port_at(b->stage, b->stage->inputs, port) || b->phase == BENCH_FINISH)
+    if (!b->stage || !bench_port_at(b->stage, b->stage->inputs, port) ||
+        (!missing && b->phase == BENCH_FINISH))
         return NULL;
     if (!missing && is_stream(b, port)) {
         if (i > 0)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Module tracemill.text: the stage class text.write, reports as pages for people. */
+#include "page.h"
+#include "render.h"
+
+#include <string.h>
+#include <tracemill/report.h>
+#include <tracemill/tracemill.h>
+
+enum { PORT_REPORT };
+
+typedef struct text_options {
+    const char *path;
+    int64_t width;
+    bool definitions;
+} text_options;
+
+typedef struct text_state {
+    GHashTable *begun; /* the paths written to: set of char * */
+    char *path;        /* as written in the pipeline, ${item} and all */
+} text_state;
+
+static mill_status text_open(mill_run *run, const void *opts, void *state) {
+    (void)run;
+    text_state *s = state;
+    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    s->path = g_strdup(((const text_options *)opts)->path);
+    return MILL_OK;
+}
+
+static mill_status text_append(mill_run *run, const char *path, const GString *page) {
+    mill_sink *sink;
+    mill_status status = run->host->sink_open(run, path, &sink);
+    return status ? status : sink->write(sink, page->str, page->len);
+}
+
+static mill_status text_run(mill_run *run, const void *opts, void *state) {
+    const text_options *o = opts;
+    text_state *s = state;
+    g_autoptr(GString) page = g_string_new(g_hash_table_contains(s->begun, o->path) ? "\n\n" : "");
+    text_render(page, mill_input(run, PORT_REPORT, 0), run->host->input_key(run, PORT_REPORT, 0),
+                (size_t)o->width, o->definitions);
+    g_hash_table_add(s->begun, g_strdup(o->path));
+    return text_append(run, o->path, page);
+}
+
+/* A warning for each report that is not there because what makes it failed. */
+static GString *missing_text(mill_run *run, size_t width) {
+    GString *page = g_string_new(NULL);
+    const char *stage = "", *key = "";
+    for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++) {
+        g_autofree char *line = g_strdup_printf("no report from %s%s%s: what makes it failed",
+                                                stage, *key ? " for " : "", key);
+        g_autofree char *clean = text_clean(line);
+        text_paragraph(page, "warning: ", clean, width);
+    }
+    return page;
+}
+
+static mill_status text_finish(mill_run *run, const void *opts, void *state) {
+    text_state *s = state;
+    g_autoptr(GString) missing = missing_text(run, (size_t)((const text_options *)opts)->width);
+    bool none = g_hash_table_size(s->begun) == 0;
+    if (none && !strstr(s->path, "${item}")) {
+        g_string_prepend(missing, "no reports\n");
+        return text_append(run, s->path, missing);
+    }
+    if (missing->len)
+        g_string_prepend(missing, "\n");
+    mill_status status = MILL_OK;
+    GHashTableIter paths;
+    gpointer path;
+    g_hash_table_iter_init(&paths, s->begun);
+    while (missing->len && !status && g_hash_table_iter_next(&paths, &path, NULL))
+        status = text_append(run, path, missing);
+    return status;
+}
+
+static void text_close(mill_run *run, void *state) {
+    (void)run;
+    text_state *s = state;
+    g_clear_pointer(&s->begun, g_hash_table_unref);
+    g_clear_pointer(&s->path, g_free);
+}
+
+static const mill_port text_inputs[] = {
+    {.name = "report",
+     .type = MILL_TYPE_REPORT,
+     .help = "the reports to write, one after another",
+     .flags = MILL_PORT_STREAM},
+    {0},
+};
+
+static const mill_option text_option_table[] = {
+    {.name = "path",
+     .type = MILL_OPT_PATH,
+     .flags = MILL_OPT_ITEM,
+     .offset = MILL_OPT_OFF(text_options, path, PATH),
+     .def = "-",
+     .help = "The file to write, - for standard output. With ${item} each key has a file."},
+    {.name = "width",
+     .type = MILL_OPT_INT,
+     .offset = MILL_OPT_OFF(text_options, width, INT),
+     .def = "80",
+     .min = 40,
+     .max = 1000,
+     .unit = "columns",
+     .help = "How wide the page is."},
+    {.name = "definitions",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(text_options, definitions, BOOL),
+     .def = "no",
+     .help = "Also print what each figure and column means."},
+    {0},
+};
+
+static const mill_stage text_write = {
+    MILL_STAGE_HEAD,
+    .flags = MILL_STAGE_SINGLE,
+    .name = "text.write",
+    .summary = "Writes reports as text for people",
+    .help = "Figures and tables stand in columns with their units, at most `width` wide. Text that "
+            "is too long for its column is shortened in the middle; a table that is too wide goes "
+            "on in a further block of columns. Control characters in names are shown escaped.",
+    .inputs = text_inputs,
+    .options = text_option_table,
+    .options_size = sizeof(text_options),
+    .state_size = sizeof(text_state),
+    .open = text_open,
+    .run = text_run,
+    .finish = text_finish,
+    .close = text_close,
+};
+
+static const mill_stage *const text_stages[] = {&text_write, NULL};
+
+MILL_EXPORT const mill_module mill_module_v1 = {
+    MILL_MODULE_HEAD,
+    .id = "tracemill.text",
+    .version = MODULE_VERSION,
+    .license = "Apache-2.0",
+    .author = "The Tracemill authors",
+    .summary = "Reports as text for people",
+    .built_with = MILL_BUILT_WITH,
+    .stages = text_stages,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of a report as people read them. */
+#ifndef TEXT_VALUE_H
+#define TEXT_VALUE_H
+
+#include <stdbool.h>
+#include <tracemill/report.h>
+
+/* Clean text without the unit; freed with g_free. "unknown" where it is. */
+char *text_value(mill_kind kind, mill_datum value);
+
+/* The unit that belongs to it, or NULL. own: the unit of a REAL. */
+const char *text_unit(mill_kind kind, const char *own);
+
+/* Whether values of the kind are numbers, which stand at the right. */
+bool text_is_number(mill_kind kind);
+
+#endif
