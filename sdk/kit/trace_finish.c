@@ -306,7 +306,7 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     find_parents(b);
     join_launches(b);
 
-    const table *tables[] = {&b->gpu, &b->cpu, &b->devices, &b->streams, &b->threads};
+    table *tables[] = {&b->gpu, &b->cpu, &b->devices, &b->streams, &b->threads};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_publish(tables[i]);
     t->gpu.n = b->gpu.n;

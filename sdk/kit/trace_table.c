@@ -6,6 +6,9 @@
 #include <string.h>
 #include <tracemill/kit/arena.h>
 
+#define SEGMENT_ROWS ((size_t)1 << TABLE_SEG_SHIFT)
+#define FIRST_ROWS 64 /* room of a table with its first row */
+
 void table_init(table *t, mill_run *run, mill_trace *value, const table_field *fields,
                 size_t n_fields) {
     *t = (table){.run = run, .value = value, .fields = fields, .n_fields = n_fields};
@@ -13,30 +16,36 @@ void table_init(table *t, mill_run *run, mill_trace *value, const table_field *f
 
 void table_finish(table *t) {
     for (size_t f = 0; f < t->n_fields; f++) {
-        for (size_t s = 0; t->fields[f].to == 0 && s < t->n_segments; s++)
+        for (size_t s = 0; s < t->n_segments; s++)
             free(t->segments[f][s]);
         free(t->segments[f]);
     }
     *t = (table){0};
 }
 
-static void add_segment(table *t) {
-    if (t->n_segments == t->room) {
-        t->room = t->room ? t->room * 2 : 4;
-        for (size_t f = 0; f < t->n_fields; f++)
-            t->segments[f] = kit_realloc(t->segments[f], t->room, sizeof(char *));
-    }
+static void add_segment(table *t, size_t rows) {
     for (size_t f = 0; f < t->n_fields; f++) {
-        size_t bytes = t->fields[f].width << TABLE_SEG_SHIFT;
-        t->segments[f][t->n_segments] =
-            t->fields[f].to ? mill_value_alloc(t->run, t->value, bytes) : kit_alloc(bytes, 1);
+        t->segments[f] = kit_realloc(t->segments[f], t->n_segments + 1, sizeof(char *));
+        t->segments[f][t->n_segments] = kit_realloc(NULL, rows, t->fields[f].width);
     }
     t->n_segments++;
+    t->room += rows;
+}
+
+/* The first segment grows by doubling, so that a small table costs little. */
+static void make_room(table *t) {
+    if (t->n_segments != 1 || t->room == SEGMENT_ROWS) {
+        add_segment(t, t->n_segments ? SEGMENT_ROWS : FIRST_ROWS);
+        return;
+    }
+    t->room *= 2;
+    for (size_t f = 0; f < t->n_fields; f++)
+        t->segments[f][0] = kit_realloc(t->segments[f][0], t->room, t->fields[f].width);
 }
 
 void table_append(table *t, const void *row) {
-    if (t->n >> TABLE_SEG_SHIFT == t->n_segments)
-        add_segment(t);
+    if (t->n == t->room)
+        make_room(t);
     for (size_t f = 0; f < t->n_fields; f++)
         memcpy(table_cell(t, f, t->n), (const char *)row + t->fields[f].from, t->fields[f].width);
     t->n++;
@@ -58,19 +67,26 @@ void table_permute(table *t, const uint32_t *order, uint64_t n) {
     t->n = n;
 }
 
-void table_publish(const table *t) {
+void table_publish(table *t) {
+    uint64_t n_segments = (t->n + SEGMENT_ROWS - 1) / SEGMENT_ROWS;
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->fields[f].to == 0)
             continue;
+        size_t width = t->fields[f].width;
         mill_column *column = (mill_column *)((char *)t->value + t->fields[f].to);
-        *column =
-            (mill_column){.width = (uint32_t)t->fields[f].width, .seg_shift = TABLE_SEG_SHIFT};
-        if (t->n_segments == 0)
+        *column = (mill_column){.width = (uint32_t)width, .seg_shift = TABLE_SEG_SHIFT};
+        if (n_segments == 0)
             continue;
-        mill_off *offsets = mill_value_alloc(t->run, t->value, t->n_segments * sizeof(mill_off));
-        for (size_t s = 0; s < t->n_segments; s++)
-            offsets[s] = (mill_off)((uintptr_t)t->segments[f][s] - (uintptr_t)t->value);
+        mill_off *offsets = mill_value_alloc(t->run, t->value, n_segments * sizeof(mill_off));
         column->segments = (mill_off)((uintptr_t)offsets - (uintptr_t)t->value);
+        for (uint64_t s = 0; s < n_segments; s++) {
+            size_t bytes = mill_segment_rows(column, t->n, s) * width;
+            void *segment = mill_value_alloc(t->run, t->value, bytes);
+            memcpy(segment, t->segments[f][s], bytes);
+            offsets[s] = (mill_off)((uintptr_t)segment - (uintptr_t)t->value);
+            free(t->segments[f][s]);
+            t->segments[f][s] = NULL;
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A growing table of a mill.trace/1 value: rows come in as structs and lie in columns of fixed
- * segments, which are the value's own memory from the start, so that nothing is copied at the end.
- */
+ * segments, which move into the value's memory one by one at the end. */
 #ifndef KIT_TRACE_TABLE_H
 #define KIT_TRACE_TABLE_H
 
@@ -25,7 +24,7 @@ typedef struct table {
     mill_run *run;
     mill_trace *value;
     const table_field *fields;
-    size_t n_fields, n_segments, room; /* room: of the segment lists */
+    size_t n_fields, n_segments, room; /* room: rows of all segments */
     uint64_t n;
     char **segments[TABLE_FIELDS_MAX];
 } table;
@@ -39,8 +38,8 @@ void table_append(table *t, const void *row);
 /* Keeps rows order[0], order[1], … of the table, in that order. */
 void table_permute(table *t, const uint32_t *order, uint64_t n);
 
-/* Writes the columns into the value. The table must not grow afterwards. */
-void table_publish(const table *t);
+/* Moves the columns into the value. All that may follow is table_finish. */
+void table_publish(table *t);
 
 static inline void *table_cell(const table *t, size_t field, uint64_t row) {
     uint64_t in_segment = row & (((uint64_t)1 << TABLE_SEG_SHIFT) - 1);

@@ -360,7 +360,8 @@ struct mill_host {
 
     /* `size` zeroed bytes, aligned for any type. value NULL: begins a new value, and the result is
      * what goes to output or emit. Else: memory that belongs to that value, freed with it. A value
-     * that is never posted is freed at close. Never NULL. [any thread, one at a time for each value] */
+     * that is never posted is freed at close. Never NULL. [any thread, one at a time for each
+     * value] */
     void *(*value_alloc)(mill_run *run, void *value, size_t size);
 
     /* Opens a file for writing ("-": standard output). The bytes go to a temporary file beside it,

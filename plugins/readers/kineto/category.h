@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The categories ("cat") of events that make rows, in all the spellings that writers used. */
+#ifndef KINETO_CATEGORY_H
+#define KINETO_CATEGORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct category {
+    const char *text;
+    uint8_t gpu; /* mill_gpu_cat, or 0 */
+    uint8_t cpu; /* mill_cpu_kind, or 0 */
+} category;
+
+/* Compares without regard to case. NULL: no category of ours. */
+const category *category_find(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The outer shape of a trace file: a bare array of events, or an object whose traceEvents they are.
+ * Walks it through a bounded window of text and hands over what it finds. */
+#ifndef KINETO_DOCUMENT_H
+#define KINETO_DOCUMENT_H
+
+#include "event.h"
+
+#include <tracemill/tracemill.h>
+
+typedef enum document_problem {
+    DOCUMENT_MALFORMED, /* an event that is no JSON: left out */
+    DOCUMENT_TRUNCATED, /* the text ends too early */
+    DOCUMENT_TRAILING,  /* something follows the end */
+} document_problem;
+
+/* What a document reads from and reports to; `arg` is the first parameter of all. Text and values
+ * are valid during the call only; `byte` counts from the start of the text. */
+typedef struct document_calls {
+    /* Fills up to `room` bytes; *ret_length 0 at the end of the text. */
+    mill_status (*read)(void *arg, char *to, size_t room, size_t *ret_length);
+    void (*event)(void *arg, const event *e, uint64_t byte);
+    /* A member of the top object other than traceEvents; asked by its key first. */
+    bool (*wants)(void *arg, const char *key);
+    void (*fact)(void *arg, const char *key, json_value value);
+    void (*problem)(void *arg, document_problem problem, uint64_t byte);
+} document_calls;
+
+typedef struct document_config {
+    event_parser parse;
+    size_t window;    /* bytes of text held; grows for a larger event */
+    size_t max_event; /* but not beyond this */
+} document_config;
+
+typedef struct document_result {
+    uint64_t events, bytes; /* whole events; bytes of text */
+    bool has_events;        /* there is an array of events, be it empty */
+    bool complete;          /* the end is where it should be. An array may lack its ']' */
+} document_result;
+
+/* Reads all of the text. Errors (recorded): those of `read`; E_DATA if the text is no trace file at
+ * all or one event is larger than max_event. */
+mill_status document_read(mill_run *run, const document_config *config, const document_calls *calls,
+                          void *arg, document_result *ret_result);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads distributedInfo, deviceProperties and baseTimeNanoseconds. */
+#include "facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tracemill/kit/arena.h>
+#include <tracemill/kit/number.h>
+
+bool facts_want(const char *key) {
+    return !strcmp(key, "distributedInfo") || !strcmp(key, "deviceProperties") ||
+           !strcmp(key, "baseTimeNanoseconds");
+}
+
+int64_t facts_int(json_value value) {
+    int64_t number;
+    bool may_be = value.kind == JSON_NUMBER || value.kind == JSON_STRING;
+    return may_be && kit_parse_int(value.at, value.length, true, &number) ? number : MILL_UNKNOWN;
+}
+
+/* Fills values[i] with the member of the object at the cursor that is called keys[i]. */
+static json_status pick(json *j, const char *const *keys, json_value *values, size_t n) {
+    json_value key, value;
+    j->at++;
+    for (bool first = true;; first = false) {
+        json_status s = json_key(j, first, &key);
+        if (s == JSON_OK)
+            s = json_read(j, &value);
+        if (s != JSON_OK)
+            return s;
+        for (size_t i = 0; i < n; i++)
+            if (json_is(key, keys[i]))
+                values[i] = value;
+    }
+}
+
+/* A string unescaped, to be freed; NULL if it is none or an empty one. */
+static char *text_of(json_value value, size_t *ret_length) {
+    bool bad;
+    if (value.kind != JSON_STRING || value.length == 0)
+        return NULL;
+    char *text = kit_alloc(value.length, 1);
+    *ret_length = json_unescape(value, text, &bad);
+    return text;
+}
+
+static void take_ranks(kit_trace *b, json *j) {
+    static const char *const keys[] = {"rank", "world_size", "backend"};
+    json_value values[3] = {0};
+    pick(j, keys, values, 3);
+    mill_trace *t = kit_trace_value(b);
+    t->rank = facts_int(values[0]);
+    t->world_size = facts_int(values[1]);
+    size_t length;
+    char *backend = text_of(values[2], &length);
+    if (backend)
+        t->backend = kit_trace_text(b, backend, length);
+    free(backend);
+}
+
+static void take_device(kit_trace *b, json *j) {
+    static const char *const keys[] = {"id", "name", "numSms"};
+    json_value values[3] = {0};
+    pick(j, keys, values, 3);
+    int64_t id = facts_int(values[0]);
+    if (id == MILL_UNKNOWN)
+        return;
+    size_t length;
+    char *name = text_of(values[1], &length);
+    kit_trace_describe_device(b, kit_trace_device(b, id),
+                              name ? kit_trace_string(b, name, length) : MILL_NONE,
+                              facts_int(values[2]));
+    free(name);
+}
+
+void facts_take(kit_trace *b, const char *key, json_value value) {
+    json j = {.at = value.at, .end = value.at + value.length};
+    if (!strcmp(key, "baseTimeNanoseconds")) {
+        kit_trace_value(b)->base_ns = facts_int(value);
+    } else if (!strcmp(key, "distributedInfo")) {
+        if (value.kind == JSON_OBJECT)
+            take_ranks(b, &j);
+    } else if (value.kind == JSON_ARRAY) {
+        j.at++;
+        for (bool first = true; json_element(&j, first) == JSON_OK; first = false) {
+            json device = j;
+            if (*j.at == '{')
+                take_device(b, &device);
+            json_read(&j, &value);
+        }
+    }
+}

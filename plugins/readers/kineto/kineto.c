@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module: the stage class kineto.read, which turns one profile into a mill.trace/1. */
+#include "document.h"
+#include "facts.h"
+#include "input.h"
+#include "rows.h"
+
+#include <string.h>
+
+#define WINDOW (256 * 1024)
+
+typedef struct options {
+    const char *path, *kernel_rules;
+    mill_list rules;
+    int64_t max_overlap, max_event;
+    bool strict, cpu, python;
+} options;
+
+typedef struct state {
+    rule_set rules;
+} state;
+
+/* One file being read. */
+typedef struct reading {
+    mill_run *run;
+    const options *opts;
+    input *in;
+    kit_trace *b;
+    rows *rows;
+    document_result document;
+} reading;
+
+static const kit_diagnostic malformed = {
+    "malformed", "Events that are no JSON were left out; reading went on at the next one.", true};
+static const kit_diagnostic truncated = {
+    "truncated", "The text ends in the middle; what was whole before that is here.", true};
+static const kit_diagnostic trailing = {
+    "trailing", "Something follows the end of the trace; it was not read.", true};
+static const kit_diagnostic corrupt = {
+    "corrupt-gzip", "The gzip data is damaged here; the text before it was read.", true};
+static const kit_diagnostic cut = {
+    "truncated-gzip", "The gzip data ends too early; the text before that was read.", true};
+static const kit_diagnostic trailing_gzip = {
+    "trailing-gzip", "Bytes that are no gzip follow the compressed text; they were not read.",
+    true};
+
+/* ---------------------------------------------------------------- what the document calls */
+
+static mill_status on_read(void *arg, char *to, size_t room, size_t *ret_length) {
+    reading *r = arg;
+    if (mill_cancelled(r->run))
+        return MILL_E_CANCELLED;
+    mill_progress(r->run, input_done(r->in), input_size(r->in), "bytes");
+    return input_read(r->run, r->in, to, room, ret_length);
+}
+
+static void on_event(void *arg, const event *e, uint64_t byte) {
+    reading *r = arg;
+    rows_event(r->rows, e, byte);
+}
+
+static bool on_wants(void *arg, const char *key) {
+    (void)arg;
+    return facts_want(key);
+}
+
+static void on_fact(void *arg, const char *key, json_value value) {
+    reading *r = arg;
+    facts_take(r->b, key, value);
+}
+
+static void on_problem(void *arg, document_problem problem, uint64_t byte) {
+    static const kit_diagnostic *const what[] = {
+        [DOCUMENT_MALFORMED] = &malformed,
+        [DOCUMENT_TRUNCATED] = &truncated,
+        [DOCUMENT_TRAILING] = &trailing,
+    };
+    reading *r = arg;
+    kit_trace_diagnose(r->b, what[problem], (int64_t)byte);
+}
+
+static const document_calls calls = {on_read, on_event, on_wants, on_fact, on_problem};
+
+/* ---------------------------------------------------------------- one file */
+
+/* The line of a byte of the text; 0 if the file can't be read again. Only for messages, so that
+ * reading need not count lines. */
+static uint64_t line_of(mill_run *run, const char *path, uint64_t byte) {
+    input *in;
+    uint64_t line = 1;
+    if (input_open(run, path, &in) != MILL_OK)
+        return 0;
+    char *text = mill_scratch(run, WINDOW);
+    size_t length;
+    for (uint64_t at = 0; at < byte; at += length) {
+        size_t room = byte - at < WINDOW ? (size_t)(byte - at) : WINDOW;
+        if (mill_cancelled(run) || input_read(run, in, text, room, &length) != MILL_OK || !length)
+            break;
+        for (size_t i = 0; i < length; i++)
+            line += text[i] == '\n';
+    }
+    input_close(in);
+    return line;
+}
+
+/* Fails with the first thing that was lost, if something was. */
+static mill_status fail_on_loss(mill_run *run, const options *opts, const mill_trace *t,
+                                const char *hint) {
+    const mill_diagnostics *d = &t->diagnostics;
+    uint64_t first = d->n;
+    for (uint64_t i = 0; i < d->n; i++)
+        if (mill_u8(t, &d->lost, i) &&
+            (first == d->n || mill_i64(t, &d->first_byte, i) < mill_i64(t, &d->first_byte, first)))
+            first = i;
+    if (first == d->n)
+        return MILL_OK;
+    int64_t byte = mill_i64(t, &d->first_byte, first);
+    return mill_fail(run, MILL_E_DATA, "%s: line %llu, byte %lld: %s (the first of %llu). %s %s",
+                     opts->path, (unsigned long long)line_of(run, opts->path, (uint64_t)byte),
+                     (long long)byte, mill_string(t, mill_u32(t, &d->kind, first)),
+                     (unsigned long long)mill_u64(t, &d->count, first),
+                     mill_string(t, mill_u32(t, &d->text, first)), hint);
+}
+
+/* What is wrong with the container, or NULL. */
+static const kit_diagnostic *container_problem(const reading *r) {
+    static const kit_diagnostic *const what[] = {
+        [INPUT_WHOLE] = NULL,
+        [INPUT_CUT] = &cut,
+        [INPUT_CORRUPT] = &corrupt,
+        [INPUT_TRAILING] = &trailing_gzip,
+    };
+    return what[input_get_state(r->in)];
+}
+
+static mill_status read_text(reading *r) {
+    size_t max_event = (size_t)r->opts->max_event;
+    document_config config = {event_parse, WINDOW < max_event ? WINDOW : max_event, max_event};
+    mill_status status = input_open(r->run, r->opts->path, &r->in);
+    if (status != MILL_OK)
+        return status;
+    status = document_read(r->run, &config, &calls, r, &r->document);
+    const kit_diagnostic *container = container_problem(r);
+    if (status == MILL_E_DATA)
+        mill_fail(r->run, status, "%s: not readable as a trace%s%s", r->opts->path,
+                  container ? ": " : "", container ? container->text : "");
+    if (status == MILL_OK && container) {
+        kit_trace_diagnose(r->b, container, (int64_t)r->document.bytes);
+        r->document.complete &= container == &trailing_gzip;
+    }
+    return status;
+}
+
+static mill_status finish_trace(reading *r) {
+    mill_trace *t = kit_trace_value(r->b);
+    t->path = kit_trace_text(r->b, r->opts->path, strlen(r->opts->path));
+    t->events = r->document.events;
+    t->bytes = r->document.bytes;
+    t->complete = r->document.complete;
+    rows_finish(r->rows);
+    kit_trace_finish(r->b, r->opts->max_overlap);
+    if (t->events == 0) {
+        mill_status status = fail_on_loss(r->run, r->opts, t,
+                                          "No event is whole: give the file as the profiler wrote "
+                                          "it.");
+        if (status != MILL_OK)
+            return status;
+    }
+    if (!r->document.has_events)
+        return mill_fail(r->run, MILL_E_DATA,
+                         "%s: the object has no traceEvents: give a trace of the PyTorch profiler",
+                         r->opts->path);
+    return r->opts->strict ? fail_on_loss(r->run, r->opts, t, "Mend the file, or set strict = no.")
+                           : MILL_OK;
+}
+
+static mill_status kineto_run(mill_run *run, const void *opts, void *data) {
+    const options *o = opts;
+    state *s = data;
+    reading r = {.run = run, .opts = o, .b = kit_trace_create(run)};
+    r.rows = rows_create(run, r.b, &s->rules, o->cpu, o->python);
+    mill_status status = read_text(&r);
+    if (status == MILL_OK)
+        status = finish_trace(&r);
+    if (status == MILL_OK)
+        status = mill_output(run, 0, kit_trace_value(r.b));
+    input_close(r.in);
+    rows_destroy(r.rows);
+    kit_trace_destroy(r.b);
+    return status;
+}
+
+static mill_status kineto_open(mill_run *run, const void *opts, void *data) {
+    const options *o = opts;
+    state *s = data;
+    const char *const *files = o->rules.v;
+    mill_status status = MILL_OK;
+    for (size_t i = 0; i < o->rules.n && status == MILL_OK; i++)
+        status = rules_load(run, &s->rules, files[i]);
+    return status == MILL_OK ? rules_load(run, &s->rules, o->kernel_rules) : status;
+}
+
+static void kineto_close(mill_run *run, void *data) {
+    (void)run;
+    state *s = data;
+    rules_finish(&s->rules);
+}
+
+/* ---------------------------------------------------------------- the module */
+
+static const mill_port outputs[] = {
+    {"trace", "mill.trace/1", "The profile in columns: one item for each file.", 0, 0},
+    {0},
+};
+
+static const mill_option option_list[] = {
+    {.name = "path",
+     .type = MILL_OPT_PATH,
+     .flags = MILL_OPT_REQUIRED | MILL_OPT_GLOB,
+     .offset = MILL_OPT_OFF(options, path, PATH),
+     .help = "The profile: Chrome trace JSON of the PyTorch profiler, plain or gzip, told apart by "
+             "its content; wildcards read one file a rank."},
+    {.name = "rules",
+     .type = MILL_OPT_LIST,
+     .elem = MILL_OPT_PATH,
+     .offset = MILL_OPT_OFF(options, rules, LIST),
+     .help = "Files with kernel rules of your own, tried in this order before kernel-rules."},
+    {.name = "kernel-rules",
+     .type = MILL_OPT_PATH,
+     .offset = MILL_OPT_OFF(options, kernel_rules, PATH),
+     .def = "${tracemill:data}/rules/kernels.ini",
+     .help = "The file that says what kernels do by their names; its head explains the form."},
+    {.name = "strict",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, strict, BOOL),
+     .def = "no",
+     .help = "Fail if anything the file holds had to be left out, instead of counting it."},
+    {.name = "max-overlap",
+     .type = MILL_OPT_DURATION,
+     .offset = MILL_OPT_OFF(options, max_overlap, DURATION),
+     .def = "1ms",
+     .min = 0,
+     .max = 9e18,
+     .help = "An activity that runs further than this into a later one of its stream has a broken "
+             "timer and is cut where that one starts."},
+    {.name = "max-event",
+     .type = MILL_OPT_BYTES,
+     .offset = MILL_OPT_OFF(options, max_event, BYTES),
+     .def = "64MiB",
+     .min = 4096,
+     .max = 1099511627776.0,
+     .help = "The largest event (or fact beside the events) that is read; bounds the memory that a "
+             "broken file can take."},
+    {.name = "cpu",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, cpu, BOOL),
+     .def = "yes",
+     .help = "Read CPU slices: operators, runtime and driver calls, annotations."},
+    {.name = "python",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, python, BOOL),
+     .def = "no",
+     .help = "Read the Python functions too (needs cpu = yes)."},
+    {0},
+};
+
+static const mill_stage read_stage = {
+    MILL_STAGE_HEAD,
+    .name = "kineto.read",
+    .summary = "Read a profile of the PyTorch profiler (Kineto)",
+    .help = "Reads Chrome trace JSON in object or array form, as a stream, into columns: GPU "
+            "activities with their class, CPU slices, devices, streams, threads. What is broken is "
+            "mended or left out, and counted in the trace's diagnostics.",
+    .outputs = outputs,
+    .options = option_list,
+    .options_size = sizeof(options),
+    .state_size = sizeof(state),
+    .open = kineto_open,
+    .run = kineto_run,
+    .close = kineto_close,
+};
+
+static const mill_stage *const stages[] = {&read_stage, NULL};
+
+MILL_EXPORT const mill_module mill_module_v1 = {
+    MILL_MODULE_HEAD,
+    .id = "tracemill.kineto",
+    .version = "0.1.0",
+    .license = "Apache-2.0",
+    .author = "The Tracemill authors",
+    .summary = "Reader of PyTorch profiler traces",
+    .built_with = MILL_BUILT_WITH,
+    .stages = stages,
+};

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events in, rows of the trace builder out. */
+#include "rows.h"
+
+#include "category.h"
+#include "facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tracemill/kit/arena.h>
+#include <tracemill/kit/intern.h>
+#include <tracemill/kit/number.h>
+
+/* Demangles C++ names; of libstdc++, since the C library has none. To be freed. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+static const kit_diagnostic not_a_number = {
+    "not-a-number", "Events hold NaN or inf, which is no JSON; those values are unknown.", false};
+static const kit_diagnostic bad_escape = {
+    "bad-escape", "Names hold backslashes that are no escapes of JSON; they were kept as written.",
+    false};
+static const kit_diagnostic invalid_utf8 = {
+    "invalid-utf8", "Names hold bytes that are not UTF-8; they were kept as they are.", false};
+static const kit_diagnostic begin_end = {
+    "begin-end", "Slices written as separate begin and end events (ph B, E, b, e) are not read.",
+    true};
+
+typedef struct text {
+    const char *at;
+    size_t length;
+} text;
+
+/* A line of the file's timeline: a (pid, tid). */
+typedef struct track {
+    int64_t pid, tid;            /* MILL_UNKNOWN: a word, or nothing */
+    uint32_t process;            /* number among `processes` */
+    uint32_t pid_word, tid_word; /* strings: as written where it is no number, or MILL_NONE */
+    uint32_t name;               /* string: its thread_name, or MILL_NONE */
+    uint32_t thread, stream;     /* of the builder, or MILL_NONE: has no such rows */
+} track;
+
+/* Places for texts that must be changed before use. */
+enum { TEXT_NAME, TEXT_CAT, TEXT_OTHER, TEXT_KEY, N_TEXTS };
+
+struct rows {
+    mill_run *run;
+    kit_trace *b;
+    const rule_set *rules;
+    bool cpu, python;
+    kit_intern *track_keys, *processes, *mangled;
+    track *tracks;           /* by number of track_keys */
+    uint32_t *process_names; /* strings or MILL_NONE, by number of processes */
+    uint32_t *demangled;     /* names, by number of mangled */
+    struct {
+        char *at;
+        size_t room;
+    } texts[N_TEXTS];
+};
+
+rows *rows_create(mill_run *run, kit_trace *b, const rule_set *rules, bool cpu, bool python) {
+    rows *r = kit_alloc(1, sizeof *r);
+    *r = (rows){.run = run, .b = b, .rules = rules, .cpu = cpu, .python = python};
+    r->track_keys = kit_intern_create();
+    r->processes = kit_intern_create();
+    r->mangled = kit_intern_create();
+    return r;
+}
+
+void rows_destroy(rows *r) {
+    if (!r)
+        return;
+    kit_intern_destroy(r->track_keys);
+    kit_intern_destroy(r->processes);
+    kit_intern_destroy(r->mangled);
+    free(r->tracks);
+    free(r->process_names);
+    free(r->demangled);
+    for (size_t i = 0; i < N_TEXTS; i++)
+        free(r->texts[i].at);
+    free(r);
+}
+
+static char *room_for(rows *r, size_t place, size_t length) {
+    if (length > r->texts[place].room) {
+        r->texts[place].room = length * 2;
+        r->texts[place].at = kit_realloc(r->texts[place].at, length * 2, 1);
+    }
+    return r->texts[place].at;
+}
+
+/* The text of a value: of a string what it says, of anything else as it is written. */
+static text text_of(rows *r, size_t place, json_value value, bool *ret_bad) {
+    *ret_bad = false;
+    if (!value.escaped)
+        return (text){value.at ? value.at : "", value.length};
+    char *to = room_for(r, place, value.length);
+    return (text){to, json_unescape(value, to, ret_bad)};
+}
+
+/* Adds one to an array that grows with an intern table, of `n` elements until now. */
+static void *grow(void *array, uint32_t n, size_t size) {
+    return (n & (n - 1)) == 0 ? kit_realloc(array, n ? 2 * (size_t)n : 1, size) : array;
+}
+
+/* ---------------------------------------------------------------- lines */
+
+static uint32_t word_of(rows *r, json_value value) {
+    bool bad;
+    if (value.kind != JSON_STRING || facts_int(value) != MILL_UNKNOWN)
+        return MILL_NONE;
+    text t = text_of(r, TEXT_OTHER, value, &bad);
+    return kit_trace_string(r->b, t.at, t.length);
+}
+
+static uint32_t find_process(rows *r, json_value pid) {
+    uint32_t n = kit_intern_count(r->processes);
+    uint32_t process = kit_intern_add(r->processes, pid.at ? pid.at : "", pid.length, 0);
+    if (process == n) {
+        r->process_names = grow(r->process_names, n, sizeof *r->process_names);
+        r->process_names[n] = MILL_NONE;
+    }
+    return process;
+}
+
+/* Valid until the next call. */
+static track *find_track(rows *r, const event *e) {
+    json_value pid = e->member[EVENT_PID], tid = e->member[EVENT_TID];
+    char *key = room_for(r, TEXT_KEY, pid.length + 1 + tid.length);
+    if (pid.length)
+        memcpy(key, pid.at, pid.length);
+    key[pid.length] = '"'; /* can't be in either without a backslash before it */
+    if (tid.length)
+        memcpy(key + pid.length + 1, tid.at, tid.length);
+    uint32_t n = kit_intern_count(r->track_keys);
+    uint32_t found = kit_intern_add(r->track_keys, key, pid.length + 1 + tid.length, 0);
+    if (found == n) {
+        r->tracks = grow(r->tracks, n, sizeof *r->tracks);
+        r->tracks[n] = (track){.pid = facts_int(pid),
+                               .tid = facts_int(tid),
+                               .process = find_process(r, pid),
+                               .pid_word = word_of(r, pid),
+                               .tid_word = word_of(r, tid),
+                               .name = MILL_NONE,
+                               .thread = MILL_NONE,
+                               .stream = MILL_NONE};
+    }
+    return &r->tracks[found];
+}
+
+static uint32_t thread_of(rows *r, const event *e) {
+    track *t = find_track(r, e);
+    if (t->thread == MILL_NONE)
+        t->thread = kit_trace_thread(r->b, t->pid, t->tid);
+    return t->thread;
+}
+
+/* "stream 7", as Kineto wrote it in 2021, is 7. */
+static int64_t stream_number(json_value tid) {
+    static const char before[] = "stream ";
+    size_t n = sizeof before - 1;
+    if (tid.kind == JSON_STRING && tid.length > n && !memcmp(tid.at, before, n)) {
+        tid.at += n;
+        tid.length -= n;
+    }
+    return facts_int(tid);
+}
+
+/* The stream by the event's args, else by the line it stands on. */
+static uint32_t stream_of(rows *r, const event *e, track *t) {
+    int64_t device = facts_int(e->member[EVENT_ARG_DEVICE]);
+    int64_t stream = facts_int(e->member[EVENT_ARG_STREAM]);
+    if (device == MILL_UNKNOWN)
+        device = t->pid;
+    if (stream == MILL_UNKNOWN)
+        stream = stream_number(e->member[EVENT_TID]);
+    t->stream = kit_trace_stream(r->b, kit_trace_device(r->b, device), stream,
+                                 stream == MILL_UNKNOWN ? t->tid_word : MILL_NONE);
+    return t->stream;
+}
+
+/* ---------------------------------------------------------------- values */
+
+static int64_t time_of(json_value value) {
+    int64_t ns;
+    bool may_be = value.kind == JSON_NUMBER || value.kind == JSON_STRING;
+    return may_be && kit_parse_us(value.at, value.length, &ns) ? ns : MILL_UNKNOWN;
+}
+
+/* x*y*z of an array [x, y, z]. */
+static int64_t product_of(json_value value) {
+    json j = {.at = value.at, .end = value.at + value.length};
+    int64_t product = 1;
+    if (value.kind != JSON_ARRAY)
+        return MILL_UNKNOWN;
+    j.at++;
+    for (bool first = true; json_element(&j, first) == JSON_OK; first = false) {
+        json_value number;
+        if (json_read(&j, &number) != JSON_OK)
+            return MILL_UNKNOWN;
+        int64_t n = facts_int(number);
+        if (n < 0 || __builtin_mul_overflow(product, n, &product))
+            return MILL_UNKNOWN;
+    }
+    return product;
+}
+
+/* The row of a name, demangled if it needs to be. */
+static uint32_t name_of(rows *r, text name, uint8_t cat) {
+    if (name.length < 3 || memcmp(name.at, "_Z", 2) != 0)
+        return kit_trace_name(r->b, name.at, name.length, cat);
+    uint32_t n = kit_intern_count(r->mangled);
+    uint32_t found = kit_intern_add(r->mangled, name.at, name.length, cat);
+    if (found == n) {
+        int status;
+        char *plain = __cxa_demangle(kit_intern_text(r->mangled, n, NULL), NULL, NULL, &status);
+        r->demangled = grow(r->demangled, n, sizeof *r->demangled);
+        r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), cat)
+                                : kit_trace_name(r->b, name.at, name.length, cat);
+        free(plain);
+    }
+    return r->demangled[found];
+}
+
+/* ---------------------------------------------------------------- events */
+
+static void take_gpu(rows *r, const event *e, text name, uint8_t cat, uint64_t byte) {
+    track *line = find_track(r, e);
+    kit_gpu_row row = {
+        .start = time_of(e->member[EVENT_TS]),
+        .dur = time_of(e->member[EVENT_DUR]),
+        .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
+        .external_id = facts_int(e->member[EVENT_ARG_EXTERNAL_ID]),
+        .grid = product_of(e->member[EVENT_ARG_GRID]),
+        .block = product_of(e->member[EVENT_ARG_BLOCK]),
+        .bytes = facts_int(e->member[EVENT_ARG_BYTES]),
+        .waited_event = facts_int(e->member[EVENT_ARG_WAITED_EVENT]),
+        .byte = byte,
+        .name = name_of(r, name, cat),
+        .stream = stream_of(r, e, line),
+        .track = (uint32_t)(line - r->tracks),
+        .cat = cat,
+    };
+    kit_trace_gpu(r->b, &row);
+}
+
+static void take_cpu(rows *r, const event *e, text name, uint8_t kind, uint64_t byte) {
+    if (!r->cpu || (kind == MILL_CPU_PYTHON && !r->python))
+        return;
+    kit_cpu_row row = {
+        .start = time_of(e->member[EVENT_TS]),
+        .dur = time_of(e->member[EVENT_DUR]),
+        .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
+        .external_id = facts_int(e->member[EVENT_ARG_EXTERNAL_ID]),
+        .byte = byte,
+        .name = name_of(r, name, 0),
+        .thread = thread_of(r, e),
+        .kind = kind,
+    };
+    kit_trace_cpu(r->b, &row);
+}
+
+static void take_metadata(rows *r, const event *e, text name) {
+    bool bad, process = name.length == 12 && !memcmp(name.at, "process_name", 12);
+    if (!process && !(name.length == 11 && !memcmp(name.at, "thread_name", 11)))
+        return;
+    if (e->member[EVENT_ARG_NAME].kind != JSON_STRING)
+        return;
+    text label = text_of(r, TEXT_OTHER, e->member[EVENT_ARG_NAME], &bad);
+    while (label.length && label.at[label.length - 1] == ' ') /* Kineto writes "stream 7 " */
+        label.length--;
+    uint32_t string = kit_trace_string(r->b, label.at, label.length);
+    if (process) {
+        uint32_t found = find_process(r, e->member[EVENT_PID]);
+        r->process_names[found] = string;
+    } else {
+        find_track(r, e)->name = string;
+    }
+}
+
+static void diagnose(rows *r, const kit_diagnostic *what, bool found, uint64_t byte) {
+    if (found)
+        kit_trace_diagnose(r->b, what, (int64_t)byte);
+}
+
+void rows_event(rows *r, const event *e, uint64_t byte) {
+    bool bad;
+    text name = text_of(r, TEXT_NAME, e->member[EVENT_NAME], &bad);
+    diagnose(r, &bad_escape, bad, byte);
+    diagnose(r, &invalid_utf8, !json_utf8(name.at, name.length), byte);
+    diagnose(r, &not_a_number, e->not_numbers > 0, byte);
+
+    json_value ph = e->member[EVENT_PH];
+    if (ph.kind != JSON_STRING || ph.length != 1)
+        return;
+    if (*ph.at == 'M')
+        take_metadata(r, e, name);
+    diagnose(r, &begin_end, strchr("BEbe", *ph.at) != NULL, byte);
+    if (*ph.at != 'X' || e->member[EVENT_CAT].kind != JSON_STRING)
+        return;
+    text cat = text_of(r, TEXT_CAT, e->member[EVENT_CAT], &bad);
+    const category *known = category_find(cat.at, cat.length);
+    if (known && known->gpu)
+        take_gpu(r, e, name, known->gpu, byte);
+    else if (known)
+        take_cpu(r, e, name, known->cpu, byte);
+}
+
+void rows_finish(rows *r) {
+    for (uint32_t i = 0; i < kit_intern_count(r->track_keys); i++) {
+        const track *t = &r->tracks[i];
+        uint32_t process = r->process_names[t->process];
+        if (t->thread != MILL_NONE)
+            kit_trace_name_thread(r->b, t->thread, process != MILL_NONE ? process : t->pid_word,
+                                  t->name != MILL_NONE ? t->name : t->tid_word);
+        if (t->stream != MILL_NONE && t->name != MILL_NONE)
+            kit_trace_label_stream(r->b, t->stream, t->name);
+    }
+    for (size_t i = 0; i < r->rules->n; i++) /* all of them, in the order of the files */
+        kit_trace_rule(r->b, r->rules->rules[i].name);
+    for (uint32_t i = 0; i < kit_trace_name_count(r->b); i++) {
+        size_t length;
+        uint8_t cat;
+        const char *name = kit_trace_name_text(r->b, i, &length, &cat);
+        if (cat == 0)
+            continue;
+        const kernel_rule *rule = rules_find(r->run, r->rules, cat, name, length);
+        if (rule)
+            kit_trace_classify(r->b, i, rule->cls,
+                               rule->kind ? kit_trace_kind(r->b, rule->kind) : UINT16_MAX,
+                               kit_trace_rule(r->b, rule->name));
+        else
+            kit_trace_classify(r->b, i, MILL_CLASS_OTHER, UINT16_MAX, UINT16_MAX);
+    }
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the rules of kernel classes and applies them. */
+#include "rules.h"
+
+#include "category.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct loading {
+    mill_run *run;
+    const char *path;
+    rule_set *set;
+    size_t first;  /* number of the file's first rule */
+    uint32_t line; /* of the rule's section */
+    mill_status status;
+} loading;
+
+#define fail_at(l, line, ...) fail_in_file((l), (line), __LINE__, __VA_ARGS__)
+
+MILL_PRINTF(4, 5)
+static bool fail_in_file(loading *l, uint32_t line, int source_line, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    l->status = mill_fail_at(l->run->host, l->run, MILL_E_CONFIG, __FILE__, source_line,
+                             "%s:%u: %s", l->path, line, text);
+    return false;
+}
+
+static bool set_category(loading *l, kernel_rule *rule, const char *value, uint32_t line) {
+    const category *cat = category_find(value, strlen(value));
+    if (!cat || !cat->gpu)
+        return fail_at(l, line,
+                       "category = \"%s\": expected kernel, gpu_memcpy or gpu_memset; leave it out "
+                       "for all three",
+                       value);
+    rule->cat = cat->gpu;
+    return true;
+}
+
+static bool set_class(loading *l, kernel_rule *rule, const char *value, uint32_t line) {
+    static const char *const words[] = {
+        [MILL_CLASS_COMPUTATION] = "computation",
+        [MILL_CLASS_COMMUNICATION] = "communication",
+        [MILL_CLASS_MEMORY] = "memory",
+        [MILL_CLASS_OTHER] = "other",
+    };
+    for (uint8_t i = MILL_CLASS_COMPUTATION; i <= MILL_CLASS_OTHER; i++)
+        if (!strcmp(words[i], value))
+            rule->cls = i;
+    return rule->cls || fail_at(l, line,
+                                "class = \"%s\": expected computation, communication, memory or "
+                                "other",
+                                value);
+}
+
+/* Each line of `value` is a regular expression; one of them must be found. */
+static bool set_match(loading *l, kernel_rule *rule, const char *value, uint32_t line) {
+    size_t lines = 1;
+    for (const char *p = value; *p; p++)
+        lines += *p == '\n';
+    char *pattern = mill_scratch(l->run, strlen(value) + lines * strlen(")|(?:") + 2),
+         *to = pattern;
+    to = stpcpy(to, "(?:");
+    for (const char *p = value; *p; p++) {
+        if (*p == '\n')
+            to = stpcpy(to, ")|(?:");
+        else
+            *to++ = *p;
+    }
+    strcpy(to, ")");
+    l->status = l->run->host->regex_new(l->run, pattern, MILL_REGEX_CASELESS, &rule->match);
+    return l->status == MILL_OK || fail_at(l, line, "match: not a regular expression");
+}
+
+/* What a rule must have, once its section has ended. */
+static bool end_rule(loading *l) {
+    const rule_set *set = l->set;
+    if (set->n == l->first || set->rules[set->n - 1].cls)
+        return true;
+    return fail_at(l, l->line,
+                   "[%s] has no class: add `class = computation` (or communication, memory, other)",
+                   set->rules[set->n - 1].name);
+}
+
+static bool begin_rule(loading *l, const char *section, uint32_t line) {
+    rule_set *set = l->set;
+    if (!end_rule(l))
+        return false;
+    if (set->n == UINT16_MAX)
+        return fail_at(l, line, "too many rules: at most %d are allowed in all", UINT16_MAX);
+    set->rules = kit_realloc(set->rules, set->n + 1, sizeof *set->rules);
+    set->rules[set->n++] = (kernel_rule){kit_arena_text(&set->memory, section, strlen(section))};
+    l->line = line;
+    return true;
+}
+
+static bool on_line(void *arg, const char *section, const char *key, const char *value,
+                    uint32_t line) {
+    loading *l = arg;
+    rule_set *set = l->set;
+    if (!key)
+        return begin_rule(l, section, line);
+    if (set->n == l->first)
+        return fail_at(l, line, "\"%s\" stands before the first rule: begin with [NAME]", key);
+    kernel_rule *rule = &set->rules[set->n - 1];
+    if (!strcmp(key, "category"))
+        return set_category(l, rule, value, line);
+    if (!strcmp(key, "match"))
+        return set_match(l, rule, value, line);
+    if (!strcmp(key, "class"))
+        return set_class(l, rule, value, line);
+    if (strcmp(key, "kind") != 0)
+        return fail_at(l, line, "unknown key \"%s\": a rule has category, match, class and kind",
+                       key);
+    rule->kind = kit_arena_text(&set->memory, value, strlen(value));
+    return true;
+}
+
+mill_status rules_load(mill_run *run, rule_set *set, const char *path) {
+    loading l = {.run = run, .path = path, .set = set, .first = set->n};
+    mill_status status = run->host->ini_read(run, path, on_line, &l);
+    if (status == MILL_OK)
+        end_rule(&l);
+    return l.status != MILL_OK ? l.status : status;
+}
+
+void rules_finish(rule_set *set) {
+    kit_arena_finish(&set->memory);
+    free(set->rules);
+    *set = (rule_set){0};
+}
+
+const kernel_rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
+                              size_t length) {
+    for (size_t i = 0; i < set->n; i++) {
+        const kernel_rule *rule = &set->rules[i];
+        bool fits = !rule->cat || rule->cat == cat;
+        if (fits && (!rule->match || run->host->regex_match(rule->match, name, length, NULL, 0)))
+            return rule;
+    }
+    return NULL;
+}
