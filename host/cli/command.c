@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands that look at modules have in common. */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
+                   const char *summary, int *argc, char ***argv) {
+    const char *name = (*argv)[0];
+    *c = (command){0};
+    const GOptionEntry entries[] = {{"plugin-path", 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
+                                     &c->plugin_paths,
+                                     "Look for plugins in DIR first (may be repeated)", "DIR"},
+                                    {"trust-writable", 0, 0, G_OPTION_ARG_NONE, &c->trust_writable,
+                                     "Load plugins even where others may write to them", NULL},
+                                    {"json", 0, 0, G_OPTION_ARG_NONE, &c->json, "Print JSON", NULL},
+                                    {0}};
+    g_autofree char *program = g_strdup_printf("tracemill %s", name);
+    g_set_prgname(program);
+    g_autoptr(GOptionContext) context = g_option_context_new(parameters);
+    g_option_context_set_summary(context, summary);
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (more != NULL)
+        g_option_context_add_main_entries(context, more, NULL);
+    g_autoptr(GError) error = NULL;
+    if (g_option_context_parse(context, argc, argv, &error))
+        return true;
+    fprintf(stderr, "%s: %s\n  hint: %s --help\n", program, error->message, program);
+    command_finish(c);
+    return false;
+}
+
+void command_finish(command *c) {
+    g_clear_pointer(&c->plugin_paths, g_strfreev);
+}
+
+modules *command_scan(const command *c, const mill_host *host) {
+    return modules_scan(&(modules_options){
+        .plugin_paths = (const char *const *)c->plugin_paths,
+        .trust_writable = c->trust_writable,
+        .host = host,
+    });
+}
+
+static int print(const char *text) {
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "tracemill: can't write to standard output: %s\n", g_strerror(errno));
+    return COMMAND_IO;
+}
+
+int command_print_text(GString *text) {
+    int exit_code = print(text->str);
+    g_string_free(text, TRUE);
+    return exit_code;
+}
+
+int command_print_json(cJSON *json) {
+    char *text = cJSON_Print(json);
+    g_autofree char *line = g_strconcat(text, "\n", NULL);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return print(line);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands that look at modules have in common: options, search, JSON output. */
+#ifndef HOST_CLI_COMMAND_H
+#define HOST_CLI_COMMAND_H
+
+#include "module/modules.h"
+
+/* Exit codes of sysexits(3) that commands return themselves. */
+#define COMMAND_USAGE 64
+#define COMMAND_NO_MODULE 69
+#define COMMAND_IO 74
+
+typedef struct command {
+    char **plugin_paths;
+    gboolean trust_writable, json;
+} command;
+
+/* Takes the common options, and those of `more` (NULL: none), out of argv, where argv[0] is the
+ * command's name and `parameters` describes the rest ("CLASS", or NULL for none). False after a
+ * wrong one, told on stderr: the exit code is COMMAND_USAGE. --help prints and ends the process. */
+bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
+                   const char *summary, int *argc, char ***argv);
+void command_finish(command *c);
+
+/* The modules that the options lead to; `host` as in modules_options. */
+modules *command_scan(const command *c, const mill_host *host);
+
+/* Print to stdout; the argument is freed. Return the exit code. */
+int command_print_text(GString *text);
+int command_print_json(cJSON *json);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `tracemill list`: every module found, and whether it can be used. */
+#include "cli/list.h"
+
+#include "cli/command.h"
+#include "cli/page.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { DETAIL_INDENT = 4, MAX_CELL = 32 };
+
+/* A module that could not say its name is called by its file's. */
+static char *shown_name(const module *m) {
+    if (m->id)
+        return g_strdup(m->id);
+    g_autofree char *file = g_path_get_basename(m->path);
+    return g_utf8_make_valid(file, -1);
+}
+
+static char *shown_abi(const module *m) {
+    return m->has_abi ? g_strdup_printf("%u.%u", m->abi_major, m->abi_minor) : g_strdup("-");
+}
+
+static const char *shown_version(const module *m) {
+    return m->version ? m->version : "-";
+}
+
+/* True if a plain `use = NAME` means the class of another module, found before. */
+static bool is_shadowed(const modules *all, const module *m, const char *name) {
+    return m->state == MODULE_LOADED && modules_class_owner(all, name) != m;
+}
+
+static char *shown_classes(const modules *all, const module *m) {
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; m->class_names && i < m->class_names->len; i++) {
+        const char *name = m->class_names->pdata[i];
+        g_string_append_printf(text, "%s%s%s", i ? ", " : "", name,
+                               is_shadowed(all, m, name) ? " (shadowed)" : "");
+    }
+    return g_string_free(text, FALSE);
+}
+
+static GString *list_text(const modules *all) {
+    const GPtrArray *list = modules_list(all);
+    unsigned name_width = strlen("MODULE"), version_width = strlen("VERSION");
+    for (guint i = 0; i < list->len; i++) {
+        g_autofree char *name = shown_name(list->pdata[i]);
+        name_width = MAX(name_width, (unsigned)g_utf8_strlen(name, -1));
+        version_width =
+            MAX(version_width, (unsigned)g_utf8_strlen(shown_version(list->pdata[i]), -1));
+    }
+    name_width = MIN(name_width, MAX_CELL) + 2;
+    version_width = MIN(version_width, MAX_CELL / 2) + 2;
+    unsigned classes_column = name_width + version_width + strlen("1.0  shadowed  ");
+
+    GString *page = g_string_new(NULL);
+    page_cell(page, "MODULE", name_width);
+    page_cell(page, "VERSION", version_width);
+    g_string_append(page, "ABI  STATE     CLASSES\n");
+    for (guint i = 0; i < list->len; i++) {
+        const module *m = list->pdata[i];
+        g_autofree char *name = shown_name(m), *abi = shown_abi(m);
+        g_autofree char *classes = shown_classes(all, m), *path = g_utf8_make_valid(m->path, -1);
+        page_cell(page, name, name_width);
+        page_cell(page, shown_version(m), version_width);
+        page_cell(page, abi, strlen("1.0  "));
+        page_cell(page, module_state_name(m), strlen("shadowed  "));
+        page_wrap(page, classes, classes_column, classes_column);
+        page_wrap(page, path, 0, DETAIL_INDENT);
+        if (m->why)
+            page_wrap(page, m->why, 0, DETAIL_INDENT);
+    }
+    return page;
+}
+
+static cJSON *list_json(const modules *all) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "schema", "tracemill.list/1");
+    cJSON *array = cJSON_AddArrayToObject(json, "modules");
+    const GPtrArray *list = modules_list(all);
+    for (guint i = 0; i < list->len; i++) {
+        const module *m = list->pdata[i];
+        cJSON *item = module_to_json(m);
+        cJSON *shadowed = cJSON_AddArrayToObject(item, "shadowed_classes");
+        for (guint j = 0; m->class_names && j < m->class_names->len; j++)
+            if (is_shadowed(all, m, m->class_names->pdata[j]))
+                cJSON_AddItemToArray(shadowed, cJSON_CreateString(m->class_names->pdata[j]));
+        cJSON_AddItemToArray(array, item);
+    }
+    return json;
+}
+
+int list_main(int argc, char **argv) {
+    command c;
+    if (!command_parse(&c, NULL, NULL, "Shows every module found, in the order of the search.",
+                       &argc, &argv))
+        return COMMAND_USAGE;
+    int exit_code = COMMAND_USAGE;
+    if (argc > 1) {
+        fprintf(stderr, "tracemill list: takes no arguments, and \"%s\" is one\n", argv[1]);
+    } else {
+        g_autoptr(modules) all = command_scan(&c, NULL);
+        exit_code =
+            c.json ? command_print_json(list_json(all)) : command_print_text(list_text(all));
+        if (modules_list(all)->len == 0)
+            fprintf(stderr, "tracemill list: no modules found: give --plugin-path DIR\n");
+    }
+    command_finish(&c);
+    return exit_code;
+}
