@@ -20,36 +20,38 @@ static char *origin_of(const setting *set) {
     return g_string_free(text, FALSE);
 }
 
-/* True for a line that would be read as a comment, a section or a key instead of an item. */
-static bool misread(const char *line) {
-    return *line != '"' && (strchr(";#[", *line) != NULL || strchr(line, '=') != NULL);
+/* Appends a line so that it is read as it stands: a blank and ';' begin a comment even in quotes,
+ * but not with something between them. */
+static void append_line(GString *page, const char *line) {
+    g_autoptr(GString) text = g_string_new(line);
+    g_string_replace(text, " ;", " ${:-;}", 0);
+    g_string_replace(text, "\t;", "\t${:-;}", 0);
+    g_string_append(page, text->str);
 }
 
-static void append_item(GString *page, const char *line) {
-    g_auto(GStrv) parts = g_strsplit(line, "\"", -1);
-    g_autofree char *inside = g_strjoinv("\"\"", parts);
-    if (misread(line))
-        g_string_append_printf(page, "    \"%s\"\n", inside);
-    else
-        g_string_append_printf(page, "    %s\n", line);
+/* Appends an item on a line of its own, in quotes if it looks like a comment, a section or a key.
+ */
+static void append_item(GString *page, const char *item) {
+    bool quoted = *item != '"' && (strchr(";#[", *item) != NULL || strchr(item, '=') != NULL);
+    g_auto(GStrv) parts = g_strsplit(item, "\"", -1);
+    g_autofree char *inside = g_strjoinv(quoted ? "\"\"" : "\"", parts);
+    g_autofree char *line = g_strdup_printf(quoted ? "    \"%s\"" : "    %s", inside);
+    append_line(page, line);
+    g_string_append_c(page, '\n');
 }
 
 /* A value of several lines goes below its key. */
 static void append_setting(GString *page, const char *key, const char *value, const char *from) {
-    /* A blank and ';' begin a comment even in quotes, but not where something stands between. */
-    g_autoptr(GString) text = g_string_new(value);
-    g_string_replace(text, " ;", " ${:-;}", 0);
-    g_string_replace(text, "\t;", "\t${:-;}", 0);
-    g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
-    bool several = lines[0] != NULL && lines[1] != NULL;
-    const char *beside = several ? "" : *text->str == ';' ? "${:-;}" : "";
+    g_auto(GStrv) items = g_strsplit(value, "\n", -1);
+    bool below = items[0] != NULL && items[1] != NULL, empty = *value == '\0';
+    g_autofree char *line =
+        below || empty ? g_strdup_printf("%s =", key) : g_strdup_printf("%s = %s", key, value);
     gsize begin = page->len;
-    g_string_append_printf(page, "%s =%s%s%s", key, several || *value == '\0' ? "" : " ", beside,
-                           several ? "" : text->str + (*beside != '\0'));
+    append_line(page, line);
     gsize width = (gsize)g_utf8_strlen(page->str + begin, -1);
     g_string_append_printf(page, "%*s ; %s\n", (int)MAX(COMMENT_COLUMN - (int)width, 0), "", from);
-    for (char **line = lines; several && *line != NULL; line++)
-        append_item(page, *line);
+    for (char **item = items; below && *item != NULL; item++)
+        append_item(page, *item);
 }
 
 /* The items of a setting as they would be written without variables. The check has passed it. */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads a plugin file into this process, begins and ends the module. */
+#include "module/load.h"
+
+#include "module/declare.h"
+#include "module/elf.h"
+#include <dlfcn.h>
+
+/* The loader's message begins with the name of the file it is about: the module's own, or that of a
+ * library it needs. */
+static bool refuse_by_loader(module *m, const char *message) {
+    const char *rest = strstr(message, ": ");
+    if (!rest)
+        return module_refuse(m, "the dynamic loader says: %s", message);
+    g_autofree char *file = g_strndup(message, (size_t)(rest - message));
+    rest += strlen(": ");
+    if (strcmp(file, m->path) == 0)
+        return module_refuse(m, "the dynamic loader says: %s", rest);
+    return module_refuse(m, "it needs %s, which the dynamic loader does not get (%s): install it",
+                         file, rest);
+}
+
+bool load_module(module *m) {
+    g_autofree char *why = NULL;
+    if (!elf_check_file(m->path, &why))
+        return module_refuse(m, "%s", why);
+    void *handle = dlopen(m->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle)
+        return refuse_by_loader(m, dlerror());
+    const mill_module *exports = dlsym(handle, MILL_MODULE_SYMBOL);
+    if (!exports)
+        return module_refuse(m,
+                             "it exports no %s: if it is meant as a plugin, define that with "
+                             "MILL_EXPORT",
+                             MILL_MODULE_SYMBOL);
+    if (!declare_module(m, exports))
+        return false;
+    m->exports = exports;
+    return true;
+}
+
+/* The causes of the init that is running, outermost first. */
+static GMutex init_lock;
+static char *init_cause;
+
+void load_init_fail(mill_run *run, mill_status status, const char *file, uint32_t line,
+                    const char *text) {
+    (void)run;
+    (void)status;
+    g_mutex_lock(&init_lock);
+    char *inner = init_cause;
+    init_cause = g_strdup_printf("%s (%s:%u)%s%s", text, file, line, inner ? ", caused by: " : "",
+                                 inner ? inner : "");
+    g_free(inner);
+    g_mutex_unlock(&init_lock);
+}
+
+bool load_init(module *m, const mill_host *host) {
+    if (!m->exports->init || m->initialised) {
+        m->initialised = true;
+        return true;
+    }
+    mill_status status = m->exports->init(host);
+    g_mutex_lock(&init_lock);
+    g_autofree char *cause = g_steal_pointer(&init_cause);
+    g_mutex_unlock(&init_lock);
+    m->initialised = status == MILL_OK;
+    if (!m->initialised && cause)
+        module_refuse(m, "its init failed: %s", cause);
+    else if (!m->initialised)
+        module_refuse(m,
+                      "its init failed with status %d and told no cause, which is a bug of the "
+                      "module",
+                      (int)status);
+    return m->initialised;
+}
+
+void load_fini(module *m) {
+    if (m->initialised && m->exports->fini)
+        m->exports->fini();
+    m->initialised = false;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every wrong that a stage can do while it runs ends the run with the documented exit code and one
+ * sentence that names the stage or class, the module and its path. */
+#include "program.h"
+
+#include <string.h>
+
+#define MODULE "module bad.running 1.0 (FOLDER/bad.so)"
+#define DIED "module bad.running 1.0, FOLDER/bad.so)"
+
+static const struct {
+    const char *name;
+    int exit_code;
+    const char *sentence; /* in what goes to stderr */
+} wrongs[] = {
+    {"fail-silently", 70,
+     "[x] class bad.fail-silently failed in `run` with E_DATA and said no cause: this is a bug "
+     "of " MODULE},
+    {"post-nothing", 70,
+     "[x] class bad.post-nothing ended well but posted no \"report\": this is a bug of " MODULE},
+    {"post-twice", 70,
+     "[x] class bad.post-twice posted twice on one output: this is a bug of " MODULE},
+    {"post-other-type", 70,
+     "[x] class bad.post-other-type posted something else (its size does not fit) where its output "
+     "\"report\" is mill.report/1: this is a bug of " MODULE},
+    {"post-own-memory", 70,
+     "[x] class bad.post-own-memory posted something that was not made by value_alloc where its "
+     "output \"report\" is mill.report/1: this is a bug of " MODULE},
+    {"post-elsewhere", 70,
+     "[x] class bad.post-elsewhere posted on an output that it does not have: this is a bug "
+     "of " MODULE},
+    {"loop", 75, "[x] `run` did not end within --timeout 2s"},
+    {"loop-for-ever", 75,
+     "stage \"x\" (bad.loop-for-ever, " DIED " did not stop within 5 s of its time limit"},
+    {"crash", 70, "stage \"x\" (bad.crash, " DIED " died of SIGSEGV"},
+    {"overflow-stack", 70, "stage \"x\" (bad.overflow-stack, " DIED " died of SIGSEGV"},
+};
+
+/* Runs the class as a stage "x" whose report goes to standard output. */
+static result run_class(const char *name) {
+    g_autofree char *text =
+        g_strdup_printf("[x]\nuse = bad.%s\n[out]\nuse = json.write\nin = x\n", name);
+    program_write("p.ini", text, strlen(text));
+    g_autofree char *pipeline = program_path("p.ini");
+    return program_run("run", pipeline, "--timeout", "2s", NULL);
+}
+
+static void set_up(void) {
+    program_begin();
+    program_copy_built("badplugins/running.so", "bad.so");
+}
+
+static void tear_down(void) {
+    program_remove("bad.so");
+    program_remove("p.ini");
+    program_end();
+}
+
+static void test_wrong(gconstpointer data) {
+    size_t i = GPOINTER_TO_SIZE(data);
+    set_up();
+    g_auto(result) r = run_class(wrongs[i].name);
+    g_assert_cmpint(r.exit_code, ==, wrongs[i].exit_code);
+    program_says(r.err, wrongs[i].sentence);
+    g_assert_cmpstr(r.out, ==, "");
+    tear_down();
+}
+
+/* A value that was begun and never posted is freed by the host; the run is good. */
+static void test_leak(void) {
+    set_up();
+    g_auto(result) r = run_class("leak-value");
+    g_assert_cmpint(r.exit_code, ==, 0);
+    g_assert_cmpstr(r.err, ==, "");
+    program_says(r.out, "\"title\": \"Nothing\"");
+    tear_down();
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(wrongs); i++) {
+        g_autofree char *path = g_strconcat("/running/", wrongs[i].name, NULL);
+        g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_wrong);
+    }
+    g_test_add_func("/running/leak", test_leak);
+    return g_test_run();
+}
