@@ -8,7 +8,6 @@
 
 typedef struct build {
     plan *plan;
-    vars *vars;
     problems *problems;
 } build;
 
@@ -30,8 +29,8 @@ bool build_order(build *b);
 /* keys.c: which stages run once per key, and for which. */
 void build_keys(build *b);
 
-/* The setting with that key was read by the host, or is an option's: false means that it is
- * unknown. */
+/* Whether a section of that name is a stage, and whether a key connects one: "in", "in.PORT". */
+bool build_is_stage(const char *name);
 bool build_is_input(const char *key);
 
 #endif

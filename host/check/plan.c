@@ -105,7 +105,7 @@ static void read_pipeline_section(build *b) {
         for (size_t k = 0; k < G_N_ELEMENTS(pipeline_options); k++)
             if (strcmp(pipeline_options[k].name, set->key) == 0) {
                 known = true;
-                values_set(&pipeline_options[k], set, b->vars, memory, &found, b->problems);
+                values_set(&pipeline_options[k], set, b->plan->vars, memory, &found, b->problems);
             }
         if (!known)
             build_error(b, set->at, suggest_hint(set->key, pipeline_names),
@@ -141,7 +141,7 @@ static void warn_unused(build *b) {
 }
 
 static void check_args(build *b, const plan_request *request) {
-    if (request->args == NULL || *request->args == NULL || vars_used_args(b->vars))
+    if (request->args == NULL || *request->args == NULL || vars_used_args(b->plan->vars))
         return;
     build_error(b, (origin){.file = b->plan->path},
                 g_strdup("write path = ${args} in the stage that reads them"),
@@ -218,10 +218,10 @@ plan *plan_create(const plan_request *request, modules *all, problems *told) {
     p->doc = document_read(p->path, request->data_dir, told);
     for (const char *const *set = request->sets; set != NULL && *set != NULL; set++)
         document_set(p->doc, *set, told);
+    p->vars =
+        vars_create(document_section(p->doc, DOCUMENT_VARS), request->data_dir, request->args);
     build b = {.plan = p, .problems = told};
-    b.vars = vars_create(document_section(p->doc, DOCUMENT_VARS), request->data_dir, request->args);
     build_plan(&b, request);
-    vars_destroy(b.vars);
     if (problems_errors(told) == 0)
         return p;
     plan_destroy(p);
@@ -234,6 +234,7 @@ void plan_destroy(plan *p) {
     g_ptr_array_unref(p->ordered);
     g_ptr_array_unref(p->stages);
     g_hash_table_unref(p->unknown);
+    vars_destroy(p->vars);
     document_destroy(p->doc);
     g_free(p->path);
     g_free(p->name);

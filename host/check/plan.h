@@ -46,6 +46,7 @@ struct plan_stage {
 typedef struct plan {
     char *name, *path;
     document *doc;
+    vars *vars; /* what its settings may refer to */
     modules *modules;
     GPtrArray *stages;   /* of plan_stage *, in the order of sections */
     GHashTable *unknown; /* names of sections whose class was not found, told already */
@@ -61,7 +62,7 @@ typedef struct plan_request {
 } plan_request;
 
 /* Reads and checks the pipeline. NULL if there are errors; all of them are in `told`. Owner:
- * the caller. The modules must outlive the plan. */
+ * the caller. The modules and what the request points to must outlive the plan. */
 plan *plan_create(const plan_request *request, modules *all, problems *told);
 void plan_destroy(plan *p); /* NULL: nothing */
 

@@ -28,6 +28,10 @@ static const mill_option run_options[] = {
      .help = "whether a pattern may match no file"},
 };
 
+bool build_is_stage(const char *name) {
+    return strcmp(name, DOCUMENT_PIPELINE) != 0 && strcmp(name, DOCUMENT_VARS) != 0;
+}
+
 bool build_is_input(const char *key) {
     return strcmp(key, "in") == 0 || g_str_has_prefix(key, "in.");
 }
@@ -48,7 +52,7 @@ static const stage_class *find_class(build *b, const section *sec) {
             "[%s] has no \"use\"", sec->name);
         return NULL;
     }
-    g_autoptr(GPtrArray) items = vars_expand(b->vars, use, ITEMS_ONE, 0, b->problems);
+    g_autoptr(GPtrArray) items = vars_expand(b->plan->vars, use, ITEMS_ONE, 0, b->problems);
     if (items == NULL)
         return NULL;
     const char *name = ((value_item *)g_ptr_array_index(items, 0))->text;
@@ -98,7 +102,7 @@ static void set_run(build *b, plan_stage *s, const section *sec, run_settings *r
     for (size_t i = 0; i < G_N_ELEMENTS(run_options); i++) {
         const setting *given = section_get(sec, run_options[i].name);
         if (given != NULL)
-            values_set(&run_options[i], given, b->vars, s->memory, ret, b->problems);
+            values_set(&run_options[i], given, b->plan->vars, s->memory, ret, b->problems);
     }
     s->timeout_ns = ret->timeout_ns;
 }
@@ -117,10 +121,10 @@ static void set_option(build *b, plan_stage *s, const section *sec, size_t i, bo
     const setting *used = given != NULL ? given : o->def != NULL ? &fallback : NULL;
     if (o->flags & MILL_OPT_GLOB) {
         s->glob = (int)i;
-        s->files = used != NULL ? globs_expand(used, b->vars, missing_ok, b->problems) : NULL;
+        s->files = used != NULL ? globs_expand(used, b->plan->vars, missing_ok, b->problems) : NULL;
     }
     if (used != NULL)
-        values_set(o, used, b->vars, s->memory, s->opts, b->problems);
+        values_set(o, used, b->plan->vars, s->memory, s->opts, b->problems);
 }
 
 static void set_options(build *b, plan_stage *s, const section *sec) {
@@ -162,7 +166,7 @@ static plan_stage *add_stage(build *b, const section *sec, const stage_class *cl
 void build_stages(build *b) {
     for (guint i = 0; i < b->plan->doc->sections->len; i++) {
         const section *sec = g_ptr_array_index(b->plan->doc->sections, i);
-        if (strcmp(sec->name, DOCUMENT_PIPELINE) == 0 || strcmp(sec->name, DOCUMENT_VARS) == 0)
+        if (!build_is_stage(sec->name))
             continue;
         const stage_class *cls = find_class(b, sec);
         if (cls != NULL)

@@ -17,15 +17,20 @@ static char *port_names(const mill_port *ports, size_t n) {
     return g_string_free(names, FALSE);
 }
 
+/* Sections whose class was not found are meant, too. */
 static char *stage_hint(const build *b, const char *name) {
+    const GPtrArray *sections = b->plan->doc->sections;
     g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (guint i = 0; i < b->plan->stages->len; i++)
-        g_ptr_array_add(names, (gpointer)((plan_stage *)b->plan->stages->pdata[i])->name);
+    for (guint i = 0; i < sections->len; i++) {
+        const char *one = ((const section *)sections->pdata[i])->name;
+        if (build_is_stage(one))
+            g_ptr_array_add(names, (gpointer)one);
+    }
     g_ptr_array_add(names, NULL);
     const char *near = suggest_nearest(name, (const char *const *)names->pdata);
     if (near == NULL)
         return NULL;
-    g_autofree char *at = origin_format(build_stage(b, near)->at);
+    g_autofree char *at = origin_format(document_section(b->plan->doc, near)->at);
     return g_strdup_printf("did you mean \"%s\" (%s)?", near, at);
 }
 
@@ -191,7 +196,7 @@ static void wire_setting(build *b, plan_stage *s, const setting *set, bool *trie
     }
     tried[port] = true;
     wire w = {b, s, (unsigned)port, set};
-    g_autoptr(GPtrArray) items = vars_expand(b->vars, set, ITEMS_COMMAS, 0, b->problems);
+    g_autoptr(GPtrArray) items = vars_expand(b->plan->vars, set, ITEMS_COMMAS, 0, b->problems);
     for (guint i = 0; items != NULL && i < items->len; i++)
         connect_item(&w, ((value_item *)g_ptr_array_index(items, i))->text);
     guint n = s->inputs[port].sources->len;
@@ -224,19 +229,18 @@ void build_wires(build *b) {
 enum { UNSEEN, OPEN, ORDERED };
 
 static void tell_cycle(build *b, const GPtrArray *path, const plan_stage *again) {
-    GString *names = g_string_new(NULL), *places = g_string_new(NULL);
-    guint first = 0;
-    while (path->pdata[first] != again)
-        first++;
-    /* From the source on, the way items would flow. */
-    g_string_append(names, again->name);
-    for (guint i = path->len; i-- > first;) {
-        const plan_stage *s = g_ptr_array_index(path, i);
+    GString *names = g_string_new(again->name), *places = g_string_new(NULL);
+    g_autofree char *first = origin_format(again->at);
+    g_string_append(places, first);
+    /* The path goes from takers to sources: back along it, the way items would flow. */
+    guint i = path->len - 1;
+    for (; path->pdata[i] != again; i--) {
+        const plan_stage *s = path->pdata[i];
         g_autofree char *at = origin_format(s->at);
         g_string_append_printf(names, " -> %s", s->name);
-        g_string_append_printf(places, "%s%s", places->len > 0 ? ", " : "", at);
+        g_string_append_printf(places, ", %s", at);
     }
-    build_error(b, again->at, NULL, "cycle: %s (%s)", names->str, places->str);
+    build_error(b, again->at, NULL, "cycle: %s -> %s (%s)", names->str, again->name, places->str);
     g_string_free(names, TRUE);
     g_string_free(places, TRUE);
 }
