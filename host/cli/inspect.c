@@ -15,7 +15,7 @@ enum { NAME_INDENT = 2, HELP_INDENT = 6 };
 static const struct {
     const char *id, *words;
 } types[] = {
-    [MILL_OPT_BOOL] = {"bool", "yes or no"},
+    [MILL_OPT_BOOL] = {"bool", "switch"},
     [MILL_OPT_INT] = {"int", "whole number"},
     [MILL_OPT_NUM] = {"num", "number"},
     [MILL_OPT_STR] = {"str", "text"},

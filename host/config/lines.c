@@ -299,7 +299,7 @@ static bool check_bytes(reader *r, span line) {
     }
     if (memchr(line.s, 0, line.n)) {
         error_at(r, "save it as UTF-8 text", "expected text, found a NUL byte");
-        r->stopped = true;
+        r->rest = r->end; /* no text: what follows would only be more of the same */
         return false;
     }
     const char *bad;

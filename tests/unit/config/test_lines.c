@@ -107,7 +107,7 @@ static void test_example(gconstpointer data) {
 
 static void test_nul(void) {
     static const char text[] = "[a]\nx = 1\ny = \0 2\nz = 3\n";
-    check_bytes(text, sizeof text - 1, "[a]@1\n",
+    check_bytes(text, sizeof text - 1, "[a]@1\nx@2=<1>\n",
                 "a.ini:3: error: expected text, found a NUL byte\n"
                 "  hint: save it as UTF-8 text\n");
 }
