@@ -3,6 +3,7 @@
 #include "config/natural.h"
 #include "engine/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void parcel_destroy(gpointer data) {
@@ -28,9 +29,16 @@ task *task_create(task_kind kind, estage *s, cell *c, const char *key) {
     for (size_t p = 0; p < n; p++) {
         t->ports[p] = g_array_new(FALSE, FALSE, sizeof(bound));
         g_array_set_clear_func(t->ports[p], bound_clear);
-        t->missing[p] = g_array_new(FALSE, FALSE, sizeof(lost));
+        /* Shared, since it does not change before the task has ended. */
+        t->missing[p] =
+            s->gone[p] != NULL ? g_array_ref(s->gone[p]) : g_array_new(FALSE, FALSE, sizeof(lost));
     }
     return t;
+}
+
+void task_drop_inputs(task *t) {
+    for (size_t p = 0; p < t->stage->plan->cls->n_inputs; p++)
+        g_array_set_size(t->ports[p], 0);
 }
 
 void task_destroy(task *t) {
@@ -49,15 +57,11 @@ static void bind_parcel(task *t, unsigned port, const parcel *i) {
     g_array_append_val(t->ports[port], b);
 }
 
-static void bind_lost(task *t, unsigned port, const cell *from) {
-    const char *stage = from->stage->plan->name;
+/* Adds to `missing` what will not come from a cell. */
+static void note_lost(GArray *missing, const cell *from) {
     for (guint i = 0; i < from->lost->len; i++) {
-        lost one = {stage, g_ptr_array_index(from->lost, i)};
-        g_array_append_val(t->missing[port], one);
-    }
-    if (from->state != CELL_DONE && from->lost->len == 0) {
-        lost one = {stage, from->key};
-        g_array_append_val(t->missing[port], one);
+        lost one = {from->stage->plan->name, g_ptr_array_index(from->lost, i)};
+        g_array_append_val(missing, one);
     }
 }
 
@@ -78,17 +82,8 @@ static void bind_many(task *t, const cell *c, unsigned port) {
             const GPtrArray *items = from->items[source->output];
             for (guint j = 0; j < items->len; j++)
                 bind_parcel(t, port, g_ptr_array_index(items, j));
-            bind_lost(t, port, from);
+            note_lost(t->missing[port], from);
         }
-    }
-}
-
-/* What a STREAM stage's `run` or `finish` is told of items that will not come: up to cell c. */
-static void bind_stream_lost(task *t, const cell *c) {
-    const GPtrArray *cells = c->stage->cells;
-    for (guint i = 0; i < c->position; i++) {
-        const cell *earlier = g_ptr_array_index(cells, i);
-        bind_lost(t, earlier->entry_port, earlier->entry);
     }
 }
 
@@ -103,18 +98,24 @@ static const cell *joined_source(const cell *c, unsigned port, unsigned *ret_out
     return cells_source(stage_at(c, source), c->key);
 }
 
-static const parcel *find_parcel(const GPtrArray *items, const char *key) {
-    for (guint i = 0; i < items->len; i++)
-        if (strcmp(((const parcel *)g_ptr_array_index(items, i))->key, key) == 0)
-            return g_ptr_array_index(items, i);
-    return NULL;
+static int compare_to_parcel(const void *key, const void *at) {
+    return natural_compare(key, (*(const parcel *const *)at)->key);
+}
+
+/* The item for a task of that key: with the key it has, or the only one. NULL: there is none. */
+static const parcel *find_parcel(const cell *from, unsigned output, const char *key) {
+    const GPtrArray *items = from->items[output];
+    if (items->len == 0)
+        return NULL;
+    if (!from->stage->plan->dynamic)
+        return g_ptr_array_index(items, 0);
+    const parcel **found =
+        bsearch(key, items->pdata, items->len, sizeof *items->pdata, compare_to_parcel);
+    return found != NULL ? *found : NULL;
 }
 
 static bool was_lost(const cell *from, const char *key) {
-    for (guint i = 0; i < from->lost->len; i++)
-        if (strcmp(g_ptr_array_index(from->lost, i), key) == 0)
-            return true;
-    return false;
+    return g_ptr_array_find_with_equal_func(from->lost, key, g_str_equal, NULL);
 }
 
 typedef enum fit { FITS, SKIP, UNFIT } fit;
@@ -122,37 +123,38 @@ typedef enum fit { FITS, SKIP, UNFIT } fit;
 /* Binds the ports that take one item for each key. */
 static fit bind_joined(task *t, const cell *c, char **ret_why) {
     const stage_class *cls = c->stage->plan->cls;
+    fit result = FITS;
     for (unsigned p = 0; p < cls->n_inputs; p++) {
         unsigned output;
         const cell *from = joined_source(c, p, &output);
         if (from == NULL)
             continue;
-        const GPtrArray *items = from->items[output];
-        const parcel *one = from->stage->plan->dynamic ? find_parcel(items, t->key)
-                            : items->len > 0           ? g_ptr_array_index(items, 0)
-                                                       : NULL;
-        if (one != NULL) {
+        const parcel *one = find_parcel(from, output, t->key);
+        if (one != NULL)
             bind_parcel(t, p, one);
-        } else if (was_lost(from, t->key) || !from->stage->plan->dynamic) {
-            if (!(cls->inputs[p].flags & MILL_PORT_OPTIONAL))
-                return SKIP;
-        } else if (!(cls->inputs[p].flags & MILL_PORT_OPTIONAL)) {
+        else if (was_lost(from, t->key))
+            return SKIP; /* not for want of a partner, whatever the other ports have */
+        else if (cls->inputs[p].flags & MILL_PORT_OPTIONAL)
+            continue;
+        else if (!from->stage->plan->dynamic)
+            return SKIP; /* an output that may be left unset, and was */
+        else if (result == FITS) {
             *ret_why = g_strdup_printf("input \"%s\" takes the items of [%s] by key, and [%s] gave "
                                        "none with the key \"%s\"",
                                        cls->inputs[p].name, from->stage->plan->name,
                                        from->stage->plan->name, t->key);
-            return UNFIT;
+            result = UNFIT;
         }
     }
-    return FITS;
+    return result;
 }
 
 static gint compare_keys(gconstpointer a, gconstpointer b) {
     return natural_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All keys that the items of the joined ports have, in natural order; where none of them has keys
- * of its own, the cell's. */
+/* All keys that the items of the joined ports have or should have had, in natural order; where none
+ * of them has keys of its own, the cell's. */
 static GPtrArray *task_keys(const cell *c) {
     GPtrArray *keys = g_ptr_array_new();
     bool dynamic = false;
@@ -162,11 +164,9 @@ static GPtrArray *task_keys(const cell *c) {
         if (from == NULL || !from->stage->plan->dynamic)
             continue;
         dynamic = true;
-        for (guint i = 0; i < from->items[output]->len; i++) {
-            const char *key = ((parcel *)g_ptr_array_index(from->items[output], i))->key;
-            if (!g_ptr_array_find_with_equal_func(keys, key, g_str_equal, NULL))
-                g_ptr_array_add(keys, (gpointer)key);
-        }
+        for (guint i = 0; i < from->items[output]->len; i++)
+            g_ptr_array_add(keys, ((parcel *)g_ptr_array_index(from->items[output], i))->key);
+        g_ptr_array_extend(keys, from->lost, NULL, NULL);
     }
     if (!dynamic)
         g_ptr_array_add(keys, (gpointer)c->key);
@@ -174,15 +174,15 @@ static GPtrArray *task_keys(const cell *c) {
     return keys;
 }
 
-/* Of what the cell takes for itself (not by fan-in), did something fail as a whole? */
-static bool needs_failed(const cell *c) {
+/* Of what the cell takes for itself (not by fan-in), the first that failed as a whole, or NULL. */
+static const cell *failed_source(const cell *c) {
     for (unsigned p = 0; p < c->stage->plan->cls->n_inputs; p++) {
         unsigned output;
         const cell *from = joined_source(c, p, &output);
         if (from != NULL && from->state != CELL_DONE)
-            return true;
+            return from;
     }
-    return c->entry != NULL && c->entry->state != CELL_DONE;
+    return c->entry != NULL && c->entry->state != CELL_DONE ? c->entry : NULL;
 }
 
 static fit bind_task(task *t, const cell *c, char **ret_why) {
@@ -195,61 +195,79 @@ static fit bind_task(task *t, const cell *c, char **ret_why) {
         if (t->ports[p]->len == 0 && t->missing[p]->len > 0)
             return SKIP;
     }
-    if (c->stage->plan->stream)
-        bind_stream_lost(t, c);
     return bind_joined(t, c, ret_why);
 }
 
-/* Did every item that a STREAM stage was to get fail? Then its end would make an empty output. */
+/* False: items do not fit together. */
+static bool add_task(GPtrArray *tasks, cell *c, const char *key, const parcel *entry,
+                     char **ret_why) {
+    task *t = task_create(TASK_RUN, c->stage, c, key);
+    if (entry != NULL)
+        bind_parcel(t, c->entry_port, entry);
+    fit fits = bind_task(t, c, ret_why);
+    if (fits == FITS) {
+        g_ptr_array_add(tasks, t);
+        return true;
+    }
+    task_destroy(t);
+    if (fits == SKIP)
+        g_ptr_array_add(c->lost, g_strdup(key));
+    return fits == SKIP;
+}
+
+static bool add_entries(GPtrArray *tasks, cell *c, char **ret_why) {
+    const GPtrArray *items = c->entry->items[c->entry_output];
+    for (guint i = 0; i < items->len; i++) {
+        const parcel *one = g_ptr_array_index(items, i);
+        if (!add_task(tasks, c, one->key, one, ret_why))
+            return false;
+    }
+    return true;
+}
+
+static bool add_keys(GPtrArray *tasks, cell *c, char **ret_why) {
+    g_autoptr(GPtrArray) keys = task_keys(c);
+    for (guint i = 0; i < keys->len; i++) {
+        const char *key = g_ptr_array_index(keys, i);
+        bool again = i > 0 && strcmp(key, g_ptr_array_index(keys, i - 1)) == 0;
+        if (!again && !add_task(tasks, c, key, NULL, ret_why))
+            return false;
+    }
+    return true;
+}
+
+/* Was every item that a STREAM stage was to get lost? Then its end would make an empty output. */
 static bool all_lost(const cell *last) {
     const GPtrArray *cells = last->stage->cells;
     for (guint i = 0; i < last->position; i++)
         if (((cell *)g_ptr_array_index(cells, i))->state == CELL_DONE)
             return false;
-    return last->position > 0;
+    return last->position > 0 && last->stage->all->len == 0;
 }
 
-static GPtrArray *bind_stream(cell *c, char **ret_why) {
-    g_autoptr(GPtrArray) tasks = g_ptr_array_new_with_free_func((GDestroyNotify)task_destroy);
-    const GPtrArray *items = c->entry->items[c->entry_output];
-    for (guint i = 0; i < items->len; i++) {
-        const parcel *one = g_ptr_array_index(items, i);
-        task *t = task_create(TASK_RUN, c->stage, c, one->key);
-        g_ptr_array_add(tasks, t);
-        bind_parcel(t, c->entry_port, one);
-        if (bind_task(t, c, ret_why) != FITS)
-            return NULL;
-    }
-    return g_steal_pointer(&tasks);
-}
-
-static GPtrArray *bind_keys(cell *c, char **ret_why) {
-    g_autoptr(GPtrArray) tasks = g_ptr_array_new_with_free_func((GDestroyNotify)task_destroy);
-    g_autoptr(GPtrArray) keys = task_keys(c);
-    for (guint i = 0; i < keys->len; i++) {
-        task *t = task_create(TASK_RUN, c->stage, c, g_ptr_array_index(keys, i));
-        g_ptr_array_add(tasks, t);
-        fit fits = bind_task(t, c, ret_why);
-        if (fits == UNFIT || (fits == SKIP && keys->len == 1))
-            return NULL;
-        if (fits == SKIP) {
-            g_ptr_array_add(c->lost, g_strdup(t->key));
-            g_ptr_array_set_size(tasks, (gint)tasks->len - 1);
-        }
-    }
-    return g_steal_pointer(&tasks);
+/* The cells of a STREAM stage are bound one after another: each adds what the one before lacked. */
+static void note_gone(cell *c) {
+    if (!c->stage->plan->stream || c->position == 0)
+        return;
+    const cell *before = g_ptr_array_index(c->stage->cells, c->position - 1);
+    note_lost(c->stage->gone[before->entry_port], before->entry);
 }
 
 GPtrArray *bind_cell(cell *c, char **ret_why) {
-    if (needs_failed(c) || (c->last && all_lost(c)))
+    note_gone(c);
+    const cell *failed = failed_source(c);
+    if (failed != NULL && failed->stage->plan->dynamic)
+        for (guint i = 0; i < failed->lost->len; i++)
+            g_ptr_array_add(c->lost, g_strdup(g_ptr_array_index(failed->lost, i)));
+    if (failed != NULL || (c->last && all_lost(c)))
         return NULL;
-    if (c->entry != NULL)
-        return bind_stream(c, ret_why);
-    if (!c->last)
-        return bind_keys(c, ret_why);
     g_autoptr(GPtrArray) tasks = g_ptr_array_new_with_free_func((GDestroyNotify)task_destroy);
-    task *t = task_create(TASK_LAST, c->stage, c, "");
-    g_ptr_array_add(tasks, t);
-    bind_stream_lost(t, c);
+    bool fits = true;
+    if (c->last)
+        g_ptr_array_add(tasks, task_create(TASK_LAST, c->stage, c, ""));
+    else
+        fits = c->entry != NULL ? add_entries(tasks, c, ret_why) : add_keys(tasks, c, ret_why);
+    if (!fits || (tasks->len == 0 && c->lost->len > 0))
+        return NULL;
     return g_steal_pointer(&tasks);
 }

@@ -13,22 +13,27 @@ static void cause_destroy(gpointer data) {
 }
 
 void causes_init(causes *c) {
+    pthread_mutex_init(&c->lock, NULL);
     c->list = g_ptr_array_new_with_free_func(cause_destroy);
 }
 
 void causes_finish(causes *c) {
     g_clear_pointer(&c->list, g_ptr_array_unref);
+    pthread_mutex_destroy(&c->lock);
 }
 
 void causes_add(causes *c, mill_status status, const char *file, uint32_t line, const char *text) {
-    if (c->list->len >= MAX_CAUSES)
-        return;
     cause *added = g_new0(cause, 1);
     added->status = status;
     added->text = g_utf8_make_valid(text, -1);
     added->file = file != NULL ? g_path_get_basename(file) : NULL;
     added->line = line;
-    g_ptr_array_add(c->list, added);
+    pthread_mutex_lock(&c->lock);
+    if (c->list->len < MAX_CAUSES)
+        g_ptr_array_add(c->list, g_steal_pointer(&added));
+    pthread_mutex_unlock(&c->lock);
+    if (added != NULL)
+        cause_destroy(added);
 }
 
 void causes_addf(causes *c, mill_status status, const char *format, ...) {
@@ -40,8 +45,12 @@ void causes_addf(causes *c, mill_status status, const char *format, ...) {
 }
 
 void causes_move(causes *c, causes *from) {
-    g_ptr_array_extend_and_steal(c->list, g_steal_pointer(&from->list));
-    causes_init(from);
+    while (from->list->len > 0)
+        g_ptr_array_add(c->list, g_ptr_array_steal_index(from->list, 0));
+}
+
+void causes_clear(causes *c) {
+    g_ptr_array_set_size(c->list, 0);
 }
 
 bool causes_empty(const causes *c) {

@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 #include <glib.h>
+#include <pthread.h>
 #include <tracemill/tracemill.h>
 
 typedef struct cause {
@@ -14,9 +15,10 @@ typedef struct cause {
     uint32_t line;
 } cause;
 
-/* In the order they were recorded: the innermost first. */
+/* In the order they were recorded: the innermost first. Any thread may add to it. */
 typedef struct causes {
-    GPtrArray *list; /* of cause * */
+    pthread_mutex_t lock; /* guards the list while causes are being added */
+    GPtrArray *list;      /* of cause * */
 } causes;
 
 void causes_init(causes *c);
@@ -26,6 +28,7 @@ void causes_add(causes *c, mill_status status, const char *file, uint32_t line, 
 void causes_addf(causes *c, mill_status status, const char *format, ...) G_GNUC_PRINTF(3, 4);
 /* Moves all of `from` to the end of `c`. */
 void causes_move(causes *c, causes *from);
+void causes_clear(causes *c);
 bool causes_empty(const causes *c);
 
 /* "a\n  caused by: b\n  caused by: c": outermost first. With `places` each has (file:line). Owner:

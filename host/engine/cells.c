@@ -4,8 +4,10 @@
 #include "engine/state.h"
 #include "types/types.h"
 
-static void print_destroy(gpointer data) {
+void print_destroy(gpointer data) {
     print *p = data;
+    if (p == NULL)
+        return;
     g_free(p->key);
     spool_destroy(p->out);
     g_free(p);
@@ -165,6 +167,10 @@ static void stage_init(engine *e, estage *s, const plan_stage *p) {
     s->note = g_strdup_printf("stage \"%s\" (%s, module %s %s, %s)", p->name, s->cls->name,
                               m->id != NULL ? m->id : "?", m->version != NULL ? m->version : "?",
                               m->path);
+    s->gone = g_new0(GArray *, p->cls->n_inputs + 1);
+    for (size_t i = 0; i < p->cls->n_inputs; i++)
+        if (p->cls->inputs[i].flags & MILL_PORT_STREAM)
+            s->gone[i] = g_array_new(FALSE, FALSE, sizeof(lost));
     s->output_types = g_new0(const mill_type *, p->cls->n_outputs + 1);
     for (size_t i = 0; i < p->cls->n_outputs; i++) {
         const char *id = p->cls->outputs[i].type;
@@ -199,9 +205,12 @@ void cells_destroy(engine *e) {
         for (guint k = 0; k < s->all->len; k++)
             g_free(g_ptr_array_index(s->all, k));
         g_ptr_array_unref(s->all);
+        for (size_t k = 0; k < s->plan->cls->n_inputs; k++)
+            g_clear_pointer(&s->gone[k], g_array_unref);
+        g_free(s->gone);
         g_free(s->output_types);
         g_free(s->note);
-        spool_destroy(s->out);
+        print_destroy(s->print);
     }
     g_free(e->stages);
 }

@@ -51,6 +51,8 @@ void crash_install(void) {
 }
 
 void crash_thread_begin(void) {
+    if (stack != NULL)
+        return;
     void *memory =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)

@@ -41,11 +41,17 @@ void engine_fail(engine *e, const plan_stage *stage, const char *key, mill_statu
     causes_init(&f->causes);
     causes_move(&f->causes, why);
     g_ptr_array_add(e->outcome->failures, f);
-    if (status < MILL_OK && e->plan->stop_on_error) {
-        int nothing = ASK_NOTHING;
-        __atomic_compare_exchange_n(&e->asked, &nothing, ASK_STOP, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE);
-    }
+    if (status < MILL_OK && e->plan->stop_on_error && e->asked == ASK_NOTHING)
+        e->asked = ASK_STOP;
+}
+
+void engine_fail_text(engine *e, const plan_stage *stage, const char *key, mill_status status,
+                      const char *text) {
+    causes why;
+    causes_init(&why);
+    causes_add(&why, status, NULL, 0, text);
+    engine_fail(e, stage, key, status, &why);
+    causes_finish(&why);
 }
 
 static gint compare_failures(gconstpointer a, gconstpointer b) {
@@ -57,140 +63,117 @@ static gint compare_failures(gconstpointer a, gconstpointer b) {
 
 /* ---------------------------------------------------------------- being asked to end */
 
-static volatile sig_atomic_t interrupts;
+static int interrupts; /* atomic: signals come in on any thread */
 
 /* The first asks; the second ends the process at once. */
 static void on_interrupt(int number) {
     (void)number;
-    if (interrupts++ == 0)
+    if (__atomic_fetch_add(&interrupts, 1, __ATOMIC_SEQ_CST) == 0)
         return;
     sink_unlink_all();
-    _exit(130);
+    _exit(status_exit_code(MILL_E_CANCELLED));
 }
 
-static void ask_run(run *r, int what) {
-    int nothing = ASK_NOTHING;
-    r->asked_ns = now_ns();
-    __atomic_compare_exchange_n(&r->asked, &nothing, what, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_ACQUIRE);
+static bool was_interrupted(void) {
+    return __atomic_load_n(&interrupts, __ATOMIC_SEQ_CST) > 0;
 }
 
-static void ask_all(engine *e, int what, GPtrArray *garbage) {
-    __atomic_store_n(&e->asked, what, __ATOMIC_RELEASE);
+static void ask_run(run *r, int what, int64_t now) {
+    if (r->asked != ASK_NOTHING)
+        return;
+    r->asked_ns = now;
+    __atomic_store_n(&r->asked, what, __ATOMIC_RELEASE);
+}
+
+static void ask_all(engine *e, int what, int64_t now, garbage *rest) {
+    e->asked = what;
     for (guint i = 0; i < e->running->len; i++)
-        ask_run(g_ptr_array_index(e->running, i), what);
-    schedule_cancel(e, garbage);
+        ask_run(g_ptr_array_index(e->running, i), what, now);
+    schedule_cancel(e, rest);
     pthread_cond_broadcast(&e->work);
 }
 
 /* A stage that does not end when asked can't be stopped inside this process. */
 static G_GNUC_NORETURN void abandon(const run *r) {
+    bool user = r->asked == ASK_USER;
     console_clear();
-    fprintf(stderr,
-            "tracemill: error: %s did not stop within 5 s of its time limit; the run ends here\n",
-            r->note);
+    fprintf(stderr, "tracemill: error: %s did not stop within 5 s of %s; the run ends here\n",
+            r->note, user ? "being interrupted" : "its time limit");
     sink_unlink_all();
-    _exit(status_exit_code(MILL_E_TIMEOUT));
+    _exit(status_exit_code(user ? MILL_E_CANCELLED : MILL_E_TIMEOUT));
 }
 
-static void check_limits(engine *e, int64_t began, GPtrArray *garbage) {
+static void check_limits(engine *e, int64_t began, garbage *rest) {
     int64_t now = now_ns();
-    int asked = __atomic_load_n(&e->asked, __ATOMIC_ACQUIRE);
-    if (interrupts > 0 && asked != ASK_USER)
-        ask_all(e, ASK_USER, garbage);
-    else if (asked == ASK_NOTHING && e->options.timeout_ns > 0 &&
-             now - began > e->options.timeout_ns) {
-        causes why;
-        causes_init(&why);
+    if (was_interrupted() && e->asked != ASK_USER) {
+        ask_all(e, ASK_USER, now, rest);
+    } else if (e->asked < ASK_LIMIT && e->options.timeout_ns > 0 &&
+               now - began > e->options.timeout_ns) {
         g_autofree char *limit = units_format(UNITS_DURATION, e->options.timeout_ns);
-        causes_addf(&why, MILL_E_TIMEOUT, "the run did not end within --timeout %s", limit);
-        engine_fail(e, NULL, "", MILL_E_TIMEOUT, &why);
-        causes_finish(&why);
-        ask_all(e, ASK_TIMEOUT, garbage);
+        g_autofree char *why = g_strdup_printf("the run did not end within --timeout %s", limit);
+        engine_fail_text(e, NULL, "", MILL_E_TIMEOUT, why);
+        ask_all(e, ASK_LIMIT, now, rest);
     }
     for (guint i = 0; i < e->running->len; i++) {
         run *r = g_ptr_array_index(e->running, i);
-        if (r->deadline_ns != 0 && now > r->deadline_ns && r->asked == ASK_NOTHING)
-            ask_run(r, ASK_TIMEOUT);
-        if (r->asked == ASK_TIMEOUT && now - r->asked_ns > GRACE_NS)
+        if (r->deadline_ns != 0 && now > r->deadline_ns)
+            ask_run(r, ASK_RUN_LIMIT, now);
+        if (r->asked != ASK_NOTHING && now - r->asked_ns > GRACE_NS)
             abandon(r);
     }
 }
 
 /* ---------------------------------------------------------------- standard output */
 
-static void print_spool(engine *e, const plan_stage *stage, const char *key, spool *out) {
+static void print_out(engine *e, const plan_stage *stage, print *p) {
     if (e->options.capture) {
-        printed *p = g_new0(printed, 1);
-        p->stage = stage;
-        p->key = key;
-        p->text = spool_text(out);
-        g_ptr_array_add(e->outcome->printed, p);
+        printed *kept = g_new0(printed, 1);
+        kept->stage = stage;
+        kept->key = g_strdup(p->key);
+        kept->text = spool_text(p->out);
+        g_ptr_array_add(e->outcome->printed, kept);
         return;
     }
     console_clear();
-    if (e->print_failed || spool_copy(out, STDOUT_FILENO))
+    if (e->print_failed || spool_copy(p->out, STDOUT_FILENO))
         return;
     e->print_failed = true;
-    causes why;
-    causes_init(&why);
-    causes_addf(&why, MILL_E_IO, "cannot write standard output: %s", g_strerror(errno));
+    g_autofree char *why = g_strdup_printf("cannot write standard output: %s", g_strerror(errno));
     pthread_mutex_lock(&e->lock);
-    engine_fail(e, stage, key, MILL_E_IO, &why);
+    engine_fail_text(e, stage, p->key, MILL_E_IO, why);
     pthread_mutex_unlock(&e->lock);
-    causes_finish(&why);
-}
-
-static gint compare_prints(gconstpointer a, gconstpointer b) {
-    const print *x = *(const print *const *)a, *y = *(const print *const *)b;
-    return natural_compare(x->key, y->key);
-}
-
-static bool is_final(const cell *c) {
-    return c->state != CELL_WAITING && c->state != CELL_READY;
 }
 
 static bool has_ended(const estage *s) {
-    for (guint i = 0; i < s->all->len; i++)
-        if (((instance *)g_ptr_array_index(s->all, i))->opened)
-            return false;
-    return s->cells_left == 0;
+    return s->cells_left == 0 && s->ends_left == 0;
 }
 
-/* The next spool in the order of stages, then keys, if its time has come. With the lock held. */
-static spool *next_spool(engine *e, const plan_stage **ret_stage, const char **ret_key) {
+/* The next print in the order of stages, then keys, if its time has come. With the lock held. */
+static print *next_print(engine *e, const plan_stage **ret_stage) {
     for (; e->print_stage < e->n_stages; e->print_stage++, e->print_cell = 0) {
         estage *s = &e->stages[e->print_stage];
         *ret_stage = s->plan;
-        *ret_key = "";
         for (; e->print_cell < s->cells->len; e->print_cell++) {
             cell *c = g_ptr_array_index(s->cells, e->print_cell);
-            if (!is_final(c))
+            if (c->state < CELL_DONE)
                 return NULL;
-            g_ptr_array_sort(c->prints, compare_prints);
-            if (c->prints->len > 0) {
-                print *p = g_ptr_array_index(c->prints, 0);
-                spool *out = g_steal_pointer(&p->out);
-                *ret_key = c->key;
-                g_ptr_array_remove_index(c->prints, 0);
-                return out;
-            }
+            if (c->prints->len > 0)
+                return g_ptr_array_steal_index(c->prints, c->prints->len - 1);
         }
-        if (s->out != NULL && has_ended(s))
-            return g_steal_pointer(&s->out);
         if (!has_ended(s))
             return NULL;
+        if (s->print != NULL)
+            return g_steal_pointer(&s->print);
     }
     return NULL;
 }
 
 static void print_ready(engine *e) {
     const plan_stage *stage;
-    const char *key;
-    for (spool *out; (out = next_spool(e, &stage, &key)) != NULL;) {
+    for (print *p; (p = next_print(e, &stage)) != NULL;) {
         pthread_mutex_unlock(&e->lock);
-        print_spool(e, stage, key, out);
-        spool_destroy(out);
+        print_out(e, stage, p);
+        print_destroy(p);
         pthread_mutex_lock(&e->lock);
     }
 }
@@ -226,16 +209,16 @@ static void *work(void *arg) {
 static void watch(engine *e, int64_t began) {
     pthread_mutex_lock(&e->lock);
     while (!is_over(e)) {
-        struct timespec until;
         int64_t at = now_ns() + TICK_NS;
-        until = (struct timespec){.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
+        struct timespec until = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
         pthread_cond_timedwait(&e->news, &e->lock, &until);
-        GPtrArray *garbage = g_ptr_array_new_with_free_func(parcel_destroy);
-        check_limits(e, began, garbage);
+        garbage rest;
+        garbage_init(&rest);
+        check_limits(e, began, &rest);
         console_progress(e);
         print_ready(e);
         pthread_mutex_unlock(&e->lock);
-        g_ptr_array_unref(garbage);
+        garbage_free(&rest, e, false);
         pthread_mutex_lock(&e->lock);
     }
     pthread_cond_broadcast(&e->work);
@@ -270,10 +253,10 @@ static void engine_init(engine *e, const plan *p, const engine_options *options)
     pthread_cond_init(&e->news, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&e->lock, NULL);
-    e->ready = g_ptr_array_new();
+    e->ready = g_sequence_new(NULL);
+    e->readers = g_sequence_new(NULL);
     e->running = g_ptr_array_new();
     e->written = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_queue_init(&e->readers);
     g_queue_init(&e->parallel);
     e->outcome = g_new0(outcome, 1);
     e->outcome->failures = g_ptr_array_new_with_free_func(failure_destroy);
@@ -283,7 +266,8 @@ static void engine_init(engine *e, const plan *p, const engine_options *options)
 
 static void engine_finish(engine *e) {
     cells_destroy(e);
-    g_ptr_array_unref(e->ready);
+    g_sequence_free(e->ready);
+    g_sequence_free(e->readers);
     g_ptr_array_unref(e->running);
     g_hash_table_unref(e->written);
     pthread_cond_destroy(&e->work);
@@ -292,7 +276,7 @@ static void engine_finish(engine *e) {
 }
 
 static int exit_code(const engine *e) {
-    if (interrupts > 0)
+    if (was_interrupted())
         return status_exit_code(MILL_E_CANCELLED);
     int code = 0;
     for (guint i = 0; i < e->outcome->failures->len; i++) {
@@ -306,6 +290,7 @@ static int exit_code(const engine *e) {
 
 static void printed_destroy(gpointer data) {
     printed *p = data;
+    g_free(p->key);
     g_free(p->text);
     g_free(p);
 }
@@ -319,17 +304,18 @@ outcome *engine_run(const plan *p, const engine_options *options) {
     crash_install();
     struct sigaction interrupt = {.sa_handler = on_interrupt}, pipe = {.sa_handler = SIG_IGN};
     struct sigaction before_int, before_term, before_pipe;
-    interrupts = 0;
+    __atomic_store_n(&interrupts, 0, __ATOMIC_SEQ_CST);
     sigaction(SIGINT, &interrupt, &before_int);
     sigaction(SIGTERM, &interrupt, &before_term);
     sigaction(SIGPIPE, &pipe, &before_pipe); /* a reader that left is an error of write() */
 
     cells_build(&e);
-    GPtrArray *garbage = g_ptr_array_new_with_free_func(parcel_destroy);
+    garbage rest;
+    garbage_init(&rest);
     pthread_mutex_lock(&e.lock);
-    schedule_start(&e, garbage);
+    schedule_start(&e, &rest);
     pthread_mutex_unlock(&e.lock);
-    g_ptr_array_unref(garbage);
+    garbage_free(&rest, &e, false);
     run_threads(&e, began);
 
     sigaction(SIGINT, &before_int, NULL);
@@ -358,6 +344,8 @@ mill_status engine_check(const plan_stage *p, causes *ret_causes) {
     mill_status status = p->cls->stage.check(&r.public, p->opts);
     if (r.contract_broken)
         status = MILL_E_PLUGIN;
+    else if (status > MILL_OK || status < MILL_E_CANCELLED)
+        status = run_bug(&r, "returned %d from `check`, which is no failure", (int)status);
     else if (status < MILL_OK && causes_empty(&r.causes))
         status = run_bug(&r, "failed in `check` with %s and said no cause", status_name(status));
     causes_move(ret_causes, &r.causes);

@@ -32,7 +32,7 @@ typedef struct stage_outcome {
 /* What one run or stage printed, if it was captured. */
 typedef struct printed {
     const plan_stage *stage;
-    const char *key;
+    char *key; /* of the item; "" where there is none */
     char *text;
 } printed;
 

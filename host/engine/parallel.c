@@ -10,8 +10,9 @@ struct parallel_job {
     void *arg;
     size_t n, next;     /* pieces, and the next one to hand out */
     size_t working;     /* threads that are at a piece */
-    size_t failed;      /* the lowest piece that failed, and */
-    mill_status status; /* how */
+    size_t failed;      /* the lowest piece that failed, */
+    mill_status status; /* how, */
+    causes why;         /* and why */
 };
 
 /* Takes the job off the list once there is nothing left to hand out. */
@@ -26,16 +27,23 @@ static void do_piece(engine *e, parallel_job *job) {
     job->working++;
     retire(e, job);
     pthread_mutex_unlock(&e->lock);
+    causes why;
+    causes_init(&why);
+    causes *outer = run_causes_swap(&why);
     const char *before = crash_note(job->run->note);
     mill_status status = job->fn(&job->run->public, job->arg, i);
     crash_note(before);
+    run_causes_swap(outer);
     pthread_mutex_lock(&e->lock);
     if (status != MILL_OK && i < job->failed) {
         job->failed = i;
         job->status = status;
+        causes_clear(&job->why);
+        causes_move(&job->why, &why);
         job->next = job->n;
         retire(e, job);
     }
+    causes_finish(&why);
     if (--job->working == 0)
         pthread_cond_broadcast(&e->work);
 }
@@ -60,6 +68,7 @@ mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *
         return MILL_OK;
     }
     parallel_job job = {.run = r, .fn = fn, .arg = arg, .n = n, .failed = SIZE_MAX};
+    causes_init(&job.why);
     pthread_mutex_lock(&e->lock);
     if (n > 0) {
         g_queue_push_tail(&e->parallel, &job);
@@ -70,5 +79,7 @@ mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *
     while (job.working > 0)
         pthread_cond_wait(&e->work, &e->lock);
     pthread_mutex_unlock(&e->lock);
+    causes_move(run_causes(r), &job.why);
+    causes_finish(&job.why);
     return job.status;
 }

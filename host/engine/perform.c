@@ -15,6 +15,16 @@ static bool is_status(mill_status status) {
     return status >= MILL_E_CANCELLED && status <= MILL_GATE;
 }
 
+/* The limit that a callback exceeded, whatever it made of it. */
+static mill_status too_late(run *r, const char *what, int asked) {
+    bool whole = asked == ASK_LIMIT;
+    g_autofree char *limit =
+        units_format(UNITS_DURATION, whole ? r->engine->options.timeout_ns : r->plan->timeout_ns);
+    causes_addf(&r->causes, MILL_E_TIMEOUT, "`%s` did not end within %s%s", what,
+                whole ? "--timeout " : "run.timeout = ", limit);
+    return MILL_E_TIMEOUT;
+}
+
 /* What a callback's result amounts to, beside the facts. */
 static mill_status judge(run *r, const char *what, mill_status status) {
     int asked = __atomic_load_n(&r->asked, __ATOMIC_ACQUIRE);
@@ -22,14 +32,8 @@ static mill_status judge(run *r, const char *what, mill_status status) {
         return MILL_E_PLUGIN;
     if (!is_status(status))
         return run_bug(r, "returned %d from `%s`, which is no status", (int)status, what);
-    if (status < MILL_OK && asked == ASK_TIMEOUT) {
-        bool whole = __atomic_load_n(&r->engine->asked, __ATOMIC_ACQUIRE) == ASK_TIMEOUT;
-        g_autofree char *limit = units_format(UNITS_DURATION, whole ? r->engine->options.timeout_ns
-                                                                    : r->plan->timeout_ns);
-        causes_addf(&r->causes, MILL_E_TIMEOUT, "`%s` did not end within %s%s", what,
-                    whole ? "--timeout " : "run.timeout = ", limit);
-        return MILL_E_TIMEOUT;
-    }
+    if (asked == ASK_RUN_LIMIT || asked == ASK_LIMIT)
+        return too_late(r, what, asked);
     if (status == MILL_E_CANCELLED)
         return asked != ASK_NOTHING
                    ? status
@@ -45,16 +49,25 @@ static void set_deadline(run *r, int64_t deadline_ns) {
     pthread_mutex_unlock(&r->engine->lock);
 }
 
+/* Around each call of the plugin. Returns the crash note of before. */
+static const char *enter(run *r) {
+    r->began_ns = now_ns();
+    set_deadline(r, r->plan->timeout_ns > 0 ? r->began_ns + r->plan->timeout_ns : 0);
+    return crash_note(r->note);
+}
+
+static void leave(run *r, const char *before) {
+    crash_note(before);
+    set_deadline(r, 0);
+    r->busy_ns += now_ns() - r->began_ns;
+}
+
 static mill_status call(run *r, const char *what, callback fn, const void *opts) {
     if (fn == NULL)
         return MILL_OK;
-    int64_t began = now_ns();
-    set_deadline(r, r->plan->timeout_ns > 0 ? began + r->plan->timeout_ns : 0);
-    const char *before = crash_note(r->note);
+    const char *before = enter(r);
     mill_status status = fn(&r->public, opts, r->instance->state);
-    crash_note(before);
-    set_deadline(r, 0);
-    r->busy_ns += now_ns() - began;
+    leave(r, before);
     status = judge(r, what, status);
     run_callback_ended(r, status);
     return status;
@@ -62,23 +75,38 @@ static mill_status call(run *r, const char *what, callback fn, const void *opts)
 
 /* ---------------------------------------------------------------- inputs */
 
+/* The type is not always of this stage's module, which must not be blamed for it. */
+static mill_status type_bug(run *r, const bound *b, const char *what) {
+    causes_addf(&r->causes, MILL_E_PLUGIN,
+                "`to_report` of %s %s: this is a bug of the module that describes the type",
+                b->type, what);
+    return MILL_E_PLUGIN;
+}
+
 /* The only implicit conversion: a port of reports takes whatever can become one. */
 static mill_status to_report(run *r, bound *b) {
     mill_report *report = NULL;
-    const char *before = crash_note(r->note);
+    const char *before = enter(r);
     mill_status status = b->value->type->to_report(&r->public, b->value->data, &report);
-    crash_note(before);
+    leave(r, before);
+    if (is_status(status) && status < MILL_OK && status != MILL_E_CANCELLED &&
+        causes_empty(&r->causes))
+        status = type_bug(r, b, "failed and said no cause");
+    status = judge(r, "to_report", status);
     run_callback_ended(r, status);
     if (status < MILL_OK) {
         causes_addf(&r->causes, status, "cannot make a report of the %s from [%s]", b->type,
                     b->stage);
         return status;
     }
+    const mill_type *type = types_find(MILL_TYPE_REPORT);
     value_memory *memory = run_take_value(r, report);
-    if (memory == NULL)
-        return run_bug(r, "takes a %s whose to_report made no report", b->type);
+    if (memory == NULL || value_misfit(type, report, memory) != NULL) {
+        value_memory_destroy(memory);
+        return type_bug(r, b, "made no report");
+    }
     value_unref(b->value);
-    b->value = value_create(types_find(MILL_TYPE_REPORT), report, memory);
+    b->value = value_create(type, report, memory);
     return MILL_OK;
 }
 
@@ -133,20 +161,34 @@ static mill_status check_outputs(run *r) {
 
 /* ---------------------------------------------------------------- an instance's life */
 
+static bool is_broken(run *r) {
+    pthread_mutex_lock(&r->engine->lock);
+    bool broken = r->stage->broken;
+    pthread_mutex_unlock(&r->engine->lock);
+    return broken;
+}
+
+/* Returns whether it was broken before. */
+static bool set_broken(run *r) {
+    pthread_mutex_lock(&r->engine->lock);
+    bool broken = r->stage->broken;
+    r->stage->broken = true;
+    pthread_mutex_unlock(&r->engine->lock);
+    return broken;
+}
+
 static mill_status begin(run *r) {
     instance *in = r->instance;
+    if (is_broken(r))
+        return MILL_E_CANCELLED;
     if (in->opened)
-        return in->usable ? MILL_OK : MILL_E_CANCELLED;
+        return MILL_OK;
     in->state = g_malloc0(r->plan->cls->stage.state_size + 1);
     in->opened = true;
     mill_status status = call(r, "open", r->plan->cls->stage.open, r->plan->opts);
     in->usable = status >= MILL_OK;
-    if (!in->usable) {
-        pthread_mutex_lock(&r->engine->lock);
-        r->stage->broken = true;
-        pthread_mutex_unlock(&r->engine->lock);
-    }
-    return status;
+    /* Of several instances that fail at a time, one says so. */
+    return in->usable || !set_broken(r) ? status : MILL_E_CANCELLED;
 }
 
 static void forget_values(run *r) {
@@ -172,21 +214,26 @@ static mill_status end(run *r, mill_status status, bool owes_outputs) {
     instance *in = r->instance;
     if (!in->opened)
         return status;
-    bool whole = in->usable && __atomic_load_n(&r->asked, __ATOMIC_ACQUIRE) == ASK_NOTHING;
+    /* A STREAM stage that comes to an end of its instance only has not had all items. */
+    bool cut = r->plan->stream && !owes_outputs;
+    bool whole = in->usable && !cut && __atomic_load_n(&r->asked, __ATOMIC_ACQUIRE) == ASK_NOTHING;
     mill_status finished = MILL_OK;
     if (whole && (status >= MILL_OK || !owes_outputs)) {
         r->may_output = owes_outputs;
         finished = call(r, "finish", r->plan->cls->stage.finish, r->plan->opts);
+        r->may_output = false;
         if (owes_outputs && finished >= MILL_OK)
             finished = worse(finished, check_outputs(r));
     }
     status = worse(status, finished);
     status = worse(status, run_sinks_end(r, whole && finished >= MILL_OK));
     if (r->plan->cls->stage.close != NULL) {
-        const char *before = crash_note(r->note);
+        const char *before = enter(r);
         r->plan->cls->stage.close(&r->public, in->state);
-        crash_note(before);
+        leave(r, before);
         run_callback_ended(r, MILL_OK);
+        if (r->contract_broken)
+            status = worse(status, MILL_E_PLUGIN);
     }
     forget_values(r);
     g_clear_pointer(&in->held, g_hash_table_unref);
@@ -236,8 +283,10 @@ static void account(run *r, mill_status status) {
     stage_outcome *o = r->stage->outcome;
     if (r->task->kind == TASK_RUN && status >= MILL_OK)
         o->done++;
-    else if (r->task->kind == TASK_RUN)
+    if (r->task->cell != NULL && status < MILL_OK && status != MILL_E_CANCELLED) {
         o->failed++;
+        r->task->cell->failed++;
+    }
     o->busy_ns += r->busy_ns;
     o->longest_ns = MAX(o->longest_ns, r->busy_ns);
     o->peak_bytes = MAX(o->peak_bytes, r->bytes);
@@ -245,30 +294,33 @@ static void account(run *r, mill_status status) {
 
 void perform(engine *e, task *t) {
     run r;
-    g_autoptr(GPtrArray) garbage = g_ptr_array_new_with_free_func(parcel_destroy);
+    garbage rest;
+    garbage_init(&rest);
     run_init(&r, e, t->stage->plan, t->stage, t);
     pthread_mutex_lock(&e->lock);
-    __atomic_store_n(&r.asked, __atomic_load_n(&e->asked, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-    if (r.asked == ASK_STOP) /* only what has not begun is given up */
-        r.asked = ASK_NOTHING;
+    if (e->asked > ASK_STOP) {
+        r.asked = e->asked;
+        r.asked_ns = now_ns();
+    }
     g_ptr_array_add(e->running, &r);
     pthread_mutex_unlock(&e->lock);
 
     mill_status status = perform_callbacks(&r);
+    task_drop_inputs(t);
 
     pthread_mutex_lock(&e->lock);
     g_ptr_array_remove(e->running, &r);
     account(&r, status);
     /* A stage whose open failed has said so once; a user who cancels needs no list. */
-    bool tell = status != MILL_OK && status != MILL_E_CANCELLED;
-    if (tell)
-        engine_fail(e, r.plan, r.key, status, &r.causes);
-    schedule_ended(e, t, status, r.outputs, garbage);
-    if (__atomic_load_n(&e->asked, __ATOMIC_ACQUIRE) != ASK_NOTHING)
-        schedule_cancel(e, garbage);
+    if (status != MILL_OK && status != MILL_E_CANCELLED)
+        engine_fail(e, r.plan, t->instance->usable ? r.key : "", status, &r.causes);
+    schedule_ended(e, t, status, r.outputs, &rest);
+    if (e->asked != ASK_NOTHING)
+        schedule_cancel(e, &rest);
     pthread_cond_broadcast(&e->work);
     pthread_cond_signal(&e->news);
     pthread_mutex_unlock(&e->lock);
     run_finish(&r);
     task_destroy(t);
+    garbage_free(&rest, e, true);
 }

@@ -18,6 +18,12 @@ void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t) {
     r->outputs = g_new0(GPtrArray *, p->cls->n_outputs + 1);
     for (size_t i = 0; i < p->cls->n_outputs; i++)
         r->outputs[i] = g_ptr_array_new_with_free_func(parcel_destroy);
+    r->posted = g_hash_table_new(g_direct_hash, g_direct_equal);
+    r->emitted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    /* Files that an earlier run of the instance has opened may be written to in this one. */
+    for (guint i = 0;
+         r->instance != NULL && r->instance->sinks != NULL && i < r->instance->sinks->len; i++)
+        sink_bind(g_ptr_array_index(r->instance->sinks, i), &r->causes);
     if (s != NULL)
         r->note = *r->key != '\0' ? g_strdup_printf("%s, item \"%s\",", s->note, r->key)
                                   : g_strdup(s->note);
@@ -27,10 +33,24 @@ void run_finish(run *r) {
     for (size_t i = 0; i < r->plan->cls->n_outputs; i++)
         g_clear_pointer(&r->outputs[i], g_ptr_array_unref);
     g_free(r->outputs);
+    g_hash_table_unref(r->posted);
+    g_hash_table_unref(r->emitted);
     g_free(r->note);
     g_ptr_array_unref(r->scratch);
     causes_finish(&r->causes);
     pthread_mutex_destroy(&r->lock);
+}
+
+static _Thread_local causes *causes_of_piece;
+
+causes *run_causes(run *r) {
+    return causes_of_piece != NULL ? causes_of_piece : &r->causes;
+}
+
+causes *run_causes_swap(causes *why) {
+    causes *before = causes_of_piece;
+    causes_of_piece = why;
+    return before;
 }
 
 mill_status run_bug(run *r, const char *format, ...) {
@@ -39,10 +59,10 @@ mill_status run_bug(run *r, const char *format, ...) {
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
     const module *m = r->plan->cls->module;
-    pthread_mutex_lock(&r->lock);
-    causes_addf(&r->causes, MILL_E_PLUGIN, "class %s %s: this is a bug of module %s %s (%s)",
+    causes_addf(run_causes(r), MILL_E_PLUGIN, "class %s %s: this is a bug of module %s %s (%s)",
                 r->plan->cls->stage.name, what, m->id, m->version != NULL ? m->version : "",
                 m->path);
+    pthread_mutex_lock(&r->lock);
     r->contract_broken = true;
     pthread_mutex_unlock(&r->lock);
     return MILL_E_PLUGIN;
@@ -50,9 +70,12 @@ mill_status run_bug(run *r, const char *format, ...) {
 
 value_memory *run_take_value(run *r, const void *data) {
     gpointer memory = NULL;
-    if (r->instance == NULL || r->instance->making == NULL ||
-        !g_hash_table_steal_extended(r->instance->making, data, NULL, &memory))
+    if (r->instance == NULL)
         return NULL;
+    pthread_mutex_lock(&r->lock);
+    if (r->instance->making != NULL)
+        g_hash_table_steal_extended(r->instance->making, data, NULL, &memory);
+    pthread_mutex_unlock(&r->lock);
     return memory;
 }
 
@@ -69,18 +92,17 @@ void run_callback_ended(run *r, mill_status status) {
 
 /* What was printed waits for its turn: with the cell of the run, or with the stage. */
 static void hand_over(run *r) {
-    spool *out = g_steal_pointer(&r->instance->out);
-    if (out == NULL)
+    if (r->instance->out == NULL)
         return;
+    bool per_run = stage_sinks_per_run(r->plan);
+    print *p = g_new0(print, 1);
+    p->key = g_strdup(per_run ? r->key : "");
+    p->out = g_steal_pointer(&r->instance->out);
     pthread_mutex_lock(&r->engine->lock);
-    if (stage_sinks_per_run(r->plan) && r->task->cell != NULL) {
-        print *p = g_new0(print, 1);
-        p->key = g_strdup(r->key);
-        p->out = out;
+    if (per_run)
         g_ptr_array_add(r->task->cell->prints, p);
-    } else {
-        r->stage->out = out;
-    }
+    else
+        r->stage->print = p;
     pthread_mutex_unlock(&r->engine->lock);
 }
 

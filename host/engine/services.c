@@ -25,9 +25,7 @@ static void service_fail(mill_run *public, mill_status status, const char *file,
         load_init_fail(NULL, status, file, line, text);
         return;
     }
-    pthread_mutex_lock(&r->lock);
-    causes_add(&r->causes, status, file, line, text);
-    pthread_mutex_unlock(&r->lock);
+    causes_add(run_causes(r), status, file, line, text);
 }
 
 static bool service_cancelled(mill_run *public) {
@@ -37,7 +35,7 @@ static bool service_cancelled(mill_run *public) {
 
 static void service_progress(mill_run *public, uint64_t done, uint64_t total, const char *unit) {
     run *r = run_of(public);
-    __atomic_store_n(&r->unit, unit, __ATOMIC_RELAXED);
+    (void)unit; /* what is shown are shares */
     __atomic_store_n(&r->total, total, __ATOMIC_RELAXED);
     __atomic_store_n(&r->done, done, __ATOMIC_RELAXED);
 }
@@ -138,29 +136,11 @@ static void *service_value_alloc(mill_run *public, void *root, size_t size) {
     return value_memory_alloc(memory, size);
 }
 
-/* Why `data` can't be a value of that port, or NULL. */
-static const char *wrong_value(run *r, uint32_t port, const void *data,
-                               const value_memory *memory) {
-    const char *id = r->plan->cls->outputs[port].type;
-    const mill_type *type = r->stage->output_types[port];
-    uint32_t least = types_least_size(id);
-    if (data == NULL)
-        return "NULL";
-    if (type == NULL)
-        return "a value of a type that no module describes";
-    if (memory == NULL && (least != 0 || type->free == NULL))
-        return "something that was not made by value_alloc";
-    if (least != 0 && (value_memory_root_size(memory) < least || *(const uint32_t *)data < least ||
-                       *(const uint32_t *)data > value_memory_root_size(memory)))
-        return "something else (its size does not fit)";
-    return NULL;
-}
-
 static mill_status post(run *r, uint32_t port, const char *sub_key, void *data) {
     const mill_port *p = &r->plan->cls->outputs[port];
     const mill_type *type = r->stage->output_types[port];
     value_memory *memory = run_take_value(r, data);
-    const char *wrong = wrong_value(r, port, data, memory);
+    const char *wrong = value_misfit(type, data, memory);
     if (wrong != NULL) {
         value_discard(type, memory != NULL ? NULL : data, memory);
         return run_bug(r, "posted %s where its output \"%s\" is %s", wrong, p->name, p->type);
@@ -173,22 +153,15 @@ static mill_status post(run *r, uint32_t port, const char *sub_key, void *data) 
     posted->type = p->type;
     posted->from = r->stage;
     g_ptr_array_add(r->outputs[port], posted);
+    g_hash_table_add(r->posted, data);
     return MILL_OK;
-}
-
-static bool was_posted(const run *r, const void *data) {
-    for (size_t p = 0; p < r->plan->cls->n_outputs; p++)
-        for (guint i = 0; i < r->outputs[p]->len; i++)
-            if (((parcel *)g_ptr_array_index(r->outputs[p], i))->value->data == data)
-                return true;
-    return false;
 }
 
 static mill_status refuse(run *r, uint32_t port, void *data, const char *why) {
     value_memory *memory = run_take_value(r, data);
     const mill_type *type =
         r->stage != NULL && port < r->plan->cls->n_outputs ? r->stage->output_types[port] : NULL;
-    if (!was_posted(r, data))
+    if (!g_hash_table_contains(r->posted, data))
         value_discard(type, memory != NULL ? NULL : data, memory);
     return run_bug(r, "%s", why);
 }
@@ -203,6 +176,8 @@ static mill_status service_output(mill_run *public, uint32_t port, void *data) {
         return refuse(r, port, data, "used output on a port of items, which takes emit");
     if (r->outputs[port]->len > 0)
         return refuse(r, port, data, "posted twice on one output");
+    if (g_hash_table_contains(r->posted, data))
+        return refuse(r, port, data, "posted one value twice");
     return post(r, port, NULL, data);
 }
 
@@ -221,12 +196,10 @@ static mill_status service_emit(mill_run *public, uint32_t port, const char *sub
         return refuse(r, port, data, "emitted where it may not");
     if (sub_key == NULL || !is_sub_key(sub_key))
         return refuse(r, port, data, "emitted an item whose sub-key is not [A-Za-z0-9._-]+");
-    for (guint i = 0; i < r->outputs[port]->len; i++) {
-        const parcel *other = g_ptr_array_index(r->outputs[port], i);
-        const char *tail = *r->key == '\0' ? other->key : other->key + strlen(r->key) + 1;
-        if (strcmp(tail, sub_key) == 0)
-            return refuse(r, port, data, "emitted two items with one sub-key");
-    }
+    if (g_hash_table_contains(r->posted, data))
+        return refuse(r, port, data, "emitted one value twice");
+    if (!g_hash_table_add(r->emitted, g_strdup_printf("%u %s", port, sub_key)))
+        return refuse(r, port, data, "emitted two items with one sub-key");
     return post(r, port, sub_key, data);
 }
 

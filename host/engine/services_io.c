@@ -26,32 +26,42 @@ static sink *find_sink(const instance *in, const char *path) {
 
 /* Two writers of one file would leave the one that came last: which, is up to chance. */
 static bool claim_path(run *r, const char *path) {
-    if (strcmp(path, "-") == 0)
+    if (sink_takes_all(path))
         return true;
+    g_autofree char *name = g_canonicalize_filename(path, NULL);
     g_autofree char *owner =
         *r->key != '\0' && stage_sinks_per_run(r->plan)
             ? g_strdup_printf("[%s] for the item \"%s\"", r->plan->name, r->key)
             : g_strdup_printf("[%s]", r->plan->name);
     pthread_mutex_lock(&r->engine->lock);
-    const char *before = g_hash_table_lookup(r->engine->written, path);
+    const char *before = g_hash_table_lookup(r->engine->written, name);
     g_autofree char *other = g_strdup(before);
     if (before == NULL)
-        g_hash_table_insert(r->engine->written, g_strdup(path), g_steal_pointer(&owner));
+        g_hash_table_insert(r->engine->written, g_steal_pointer(&name), g_steal_pointer(&owner));
     pthread_mutex_unlock(&r->engine->lock);
     if (other == NULL)
         return true;
-    pthread_mutex_lock(&r->lock);
-    causes_addf(&r->causes, MILL_E_CONFIG,
+    causes_addf(run_causes(r), MILL_E_CONFIG,
                 "%s is written by %s already: give each its own path, for instance with ${item}",
                 path, other);
-    pthread_mutex_unlock(&r->lock);
     return false;
+}
+
+/* It could not be opened: the next one that tries shall hear why. */
+static void give_back_path(run *r, const char *path) {
+    g_autofree char *name = g_canonicalize_filename(path, NULL);
+    pthread_mutex_lock(&r->engine->lock);
+    g_hash_table_remove(r->engine->written, name);
+    pthread_mutex_unlock(&r->engine->lock);
 }
 
 mill_status service_sink_open(mill_run *public, const char *path, mill_sink **ret_sink) {
     run *r = run_of(public);
     if (r->instance == NULL)
         return run_bug(r, "opened a file in `check`");
+    if (stage_sinks_per_run(r->plan) && !r->may_output)
+        return run_bug(r, "opened a file outside of `run`, though its runs are shared out among "
+                          "instances");
     sink *s = find_sink(r->instance, path);
     if (s == NULL) {
         if (!claim_path(r, path))
@@ -59,13 +69,14 @@ mill_status service_sink_open(mill_run *public, const char *path, mill_sink **re
         if (strcmp(path, "-") == 0)
             r->instance->out = spool_create();
         s = sink_create(path, r->instance->out, &r->causes);
-        if (s == NULL)
+        if (s == NULL) {
+            give_back_path(r, path);
             return MILL_E_IO;
+        }
         if (r->instance->sinks == NULL)
             r->instance->sinks = g_ptr_array_new();
         g_ptr_array_add(r->instance->sinks, s);
     }
-    sink_bind(s, &r->causes);
     *ret_sink = sink_public(s);
     return MILL_OK;
 }
@@ -80,15 +91,15 @@ mill_status service_source_map(mill_run *public, const char *path, mill_source *
         bool absent = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
                       g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES);
         mill_status status = absent ? MILL_E_NOINPUT : MILL_E_IO;
-        pthread_mutex_lock(&r->lock);
-        causes_addf(&r->causes, status, "%s", error->message);
-        pthread_mutex_unlock(&r->lock);
+        causes_addf(run_causes(r), status, "%s", error->message);
         return status;
     }
-    g_ptr_array_add(r->scratch, data);
-    r->bytes += length;
     mill_source *source = g_new0(mill_source, 1);
+    pthread_mutex_lock(&r->lock);
+    g_ptr_array_add(r->scratch, data);
     g_ptr_array_add(r->scratch, source);
+    r->bytes += length;
+    pthread_mutex_unlock(&r->lock);
     *source =
         (mill_source){.size = sizeof *source, .data = (const uint8_t *)data, .length = length};
     *ret_source = source;
@@ -109,12 +120,12 @@ mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t fl
         compile |= G_REGEX_CASELESS;
     GRegex *regex = g_regex_new(pattern, compile, 0, &error);
     if (regex == NULL) {
-        pthread_mutex_lock(&r->lock);
-        causes_addf(&r->causes, MILL_E_CONFIG, "\"%s\" is no regular expression: %s", pattern,
+        causes_addf(run_causes(r), MILL_E_CONFIG, "\"%s\" is no regular expression: %s", pattern,
                     error->message);
-        pthread_mutex_unlock(&r->lock);
         return MILL_E_CONFIG;
     }
+    /* GLib compiles to machine code at the first match: not when threads share it already. */
+    g_regex_match(regex, "", 0, NULL);
     if (r->instance->regexes == NULL)
         r->instance->regexes = g_ptr_array_new_with_free_func((GDestroyNotify)g_regex_unref);
     g_ptr_array_add(r->instance->regexes, regex);
@@ -167,10 +178,8 @@ mill_status service_ini_read(mill_run *public, const char *path, mill_ini_fn fn,
     const problem *p;
     for (size_t i = 0; (p = problems_get(found, i)) != NULL; i++) {
         g_autofree char *at = origin_format(p->at);
-        pthread_mutex_lock(&r->lock);
-        causes_addf(&r->causes, status, "%s: %s%s%s", at, p->text, p->hint != NULL ? "; " : "",
+        causes_addf(run_causes(r), status, "%s: %s%s%s", at, p->text, p->hint != NULL ? "; " : "",
                     p->hint != NULL ? p->hint : "");
-        pthread_mutex_unlock(&r->lock);
     }
     return status;
 }

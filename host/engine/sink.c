@@ -106,7 +106,7 @@ char *spool_text(spool *s) {
 /* ---------------------------------------------------------------- temporary files, for signal
  * handlers */
 
-#define MAX_TEMPORARIES 256
+#define MAX_TEMPORARIES 1024
 static const char *temporaries[MAX_TEMPORARIES]; /* NULL: free; changed with atomics only */
 
 static void remember(const char *path) {
@@ -172,6 +172,11 @@ static mill_status sink_write(mill_sink *public, const void *data, size_t n) {
         }
     }
     return MILL_OK;
+}
+
+bool sink_takes_all(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && S_ISCHR(status.st_mode));
 }
 
 /* A device or a pipe is written as it is: renaming a file over /dev/null would replace it. */
@@ -264,14 +269,21 @@ void sink_clean(sink *s) {
     s->dirty = false;
 }
 
+/* Returns 0 or an error number. */
+static int commit(sink *s) {
+    int error = s->tainted || flush(s) ? 0 : errno;
+    if (s->fd >= 0 && close(s->fd) != 0 && error == 0)
+        error = errno;
+    if (error == 0 && !s->tainted && s->temporary != NULL && rename(s->temporary, s->target) != 0)
+        error = errno;
+    return error;
+}
+
 bool sink_end(sink *s, causes *why) {
-    bool ok = s->tainted || flush(s);
-    if (s->fd >= 0 && close(s->fd) != 0)
-        ok = false;
-    if (ok && !s->tainted && s->temporary != NULL)
-        ok = rename(s->temporary, s->target) == 0;
+    int error = commit(s);
+    bool ok = error == 0;
     if (!ok)
-        causes_addf(why, MILL_E_IO, "cannot write %s: %s", s->path, g_strerror(errno));
+        causes_addf(why, MILL_E_IO, "cannot write %s: %s", s->path, g_strerror(error));
     if (s->temporary != NULL) {
         if (!ok || s->tainted)
             unlink(s->temporary);

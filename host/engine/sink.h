@@ -20,6 +20,9 @@ char *spool_text(spool *s);
 
 typedef struct sink sink;
 
+/* May several stages write to this path? To standard output and to devices such as /dev/null. */
+bool sink_takes_all(const char *path);
+
 /* A sink for `path` ("-": into `out`, which must outlive it). Failures are recorded in the causes
  * that sink_bind last gave. NULL: it can't be written, the cause is recorded in `why`. */
 sink *sink_create(const char *path, spool *out, causes *why);

@@ -32,7 +32,7 @@ typedef struct parcel {
     const estage *from;
 } parcel;
 
-/* What one task wrote to standard output, until its turn to be printed has come. */
+/* What one task or instance wrote to standard output, until its turn to be printed has come. */
 typedef struct print {
     char *key;
     spool *out;
@@ -41,7 +41,7 @@ typedef struct print {
 typedef enum cell_state {
     CELL_WAITING,
     CELL_READY,
-    CELL_DONE,
+    CELL_DONE, /* this and what follows is final */
     CELL_FAILED,
     CELL_SKIPPED
 } cell_state;
@@ -61,9 +61,10 @@ struct cell {
     bool last;                /* of a STREAM stage: the cell of `finish`, which has its outputs */
     bool counted;             /* in engine.in_flight */
     unsigned succeeded;       /* tasks that ended well */
+    unsigned failed;          /* tasks that failed themselves */
     GPtrArray **items;        /* for each output port: parcel * */
-    GPtrArray *lost;          /* of char *: keys whose task failed */
-    GPtrArray *prints;        /* of print *: what its tasks wrote to standard output */
+    GPtrArray *lost;          /* of char *: keys that it failed to make; never empty if it failed */
+    GPtrArray *prints;        /* of print *: what its tasks wrote; once final, the last key first */
 };
 
 /* An instance of a stage class. Used by one task at a time. */
@@ -86,13 +87,15 @@ struct estage {
     const mill_type **output_types; /* for each output port */
     GPtrArray *cells;               /* the last one of a STREAM stage is its `last` */
     GHashTable *by_key;             /* cell * that holds the outputs for a key */
+    GArray **gone;                  /* for each STREAM port: lost, up to the newest bound cell */
     unsigned cells_left;            /* not final */
+    unsigned ends_left;             /* instances that are still to be ended */
     GPtrArray *idle, *all;          /* instances */
     GQueue ready;                   /* tasks of a SINGLE stage that wait for their turn */
     bool busy;                      /* a SINGLE stage's task is running */
     bool broken;                    /* open failed: nothing more is tried */
     char *note;                     /* `stage "x" (class, module and version, path)`, for crashes */
-    spool *out;                     /* of a stage whose sinks live as long as its instance */
+    print *print;                   /* of a stage whose sinks live as long as its instance */
     stage_outcome *outcome;
 };
 
@@ -127,23 +130,32 @@ struct run {
     task *task; /* NULL in `check` */
     const plan_stage *plan;
     const char *key;
-    pthread_mutex_t lock; /* guards causes */
+    pthread_mutex_t lock; /* guards scratch, bytes, contract_broken, instance->making */
     causes causes;
     GPtrArray *scratch;  /* of this callback */
     uint64_t bytes;      /* scratch and values of this task */
     GPtrArray **outputs; /* for each output port: parcel *, posted by this task */
+    GHashTable *posted;  /* data of all of them */
+    GHashTable *emitted; /* "PORT SUB-KEY" of those that have one */
     char *note;          /* the stage's, with the item's key */
     bool may_output;     /* this callback may post */
     bool contract_broken;
     int64_t busy_ns;      /* in callbacks of this task */
+    int64_t began_ns;     /* this callback */
+    int64_t deadline_ns;  /* of this callback, monotonic; 0: none; guarded by engine.lock */
     gint asked;           /* enum ask: why it should end; atomic */
-    int64_t deadline_ns;  /* of this callback, monotonic; 0: none */
-    int64_t asked_ns;     /* when it was asked */
+    int64_t asked_ns;     /* when it was asked; guarded by engine.lock */
     uint64_t done, total; /* progress; atomic */
-    const char *unit;
 };
 
-enum ask { ASK_NOTHING = 0, ASK_USER = 1, ASK_TIMEOUT = 2, ASK_STOP = 3 };
+/* Why work should end, the weaker reasons first. */
+enum ask {
+    ASK_NOTHING,
+    ASK_STOP,      /* on-error = stop: what has begun may end as it would */
+    ASK_RUN_LIMIT, /* run.timeout; of one run */
+    ASK_LIMIT,     /* --timeout */
+    ASK_USER
+};
 
 struct engine {
     const plan *plan;
@@ -154,15 +166,15 @@ struct engine {
     pthread_mutex_t lock;
     pthread_cond_t work; /* workers wait: there is something to do, or all is done */
     pthread_cond_t news; /* the main thread waits: something ended */
-    GPtrArray *ready;    /* task *, of stages that take something */
-    GQueue readers;      /* task *, of stages that bring in items */
+    GSequence *ready;    /* task *, of stages that take something: the next one first */
+    GSequence *readers;  /* task *, of stages that bring in items */
     GPtrArray *running;  /* run *, for time limits and progress */
-    unsigned active;     /* tasks that run */
+    unsigned active;     /* tasks that run, or whose items are being freed */
     unsigned tasks_left; /* tasks made and not ended */
     unsigned cells_left; /* cells not final */
     unsigned in_flight;  /* readers' cells whose items are in use */
-    bool over;
-    gint asked;          /* enum ask, atomic */
+    unsigned stuck;      /* those of them that wait for items which no reader has begun to read */
+    int asked;           /* enum ask */
     GHashTable *written; /* path -> which stage and item writes it */
     GQueue parallel;     /* parallel_job * with work left to hand out */
     outcome *outcome;
@@ -177,20 +189,31 @@ void cells_destroy(engine *e);
 cell *cells_source(const estage *s, const char *key);
 /* Not so the cells of a STREAM stage, but for its last. */
 bool cells_has_outputs(const cell *c);
+void print_destroy(gpointer data);
 
-/* schedule.c: all called with the lock held. What is no longer needed is put into `garbage` (parcel
- * *), to be freed without the lock. */
-void schedule_start(engine *e, GPtrArray *garbage);
+/* schedule.c: what is no longer needed, and has to be freed without the lock: that may take long.
+ */
+typedef struct garbage {
+    GPtrArray *parcels; /* of parcel * */
+    unsigned cells;     /* of engine.in_flight that are in it */
+} garbage;
+void garbage_init(garbage *rest);
+/* Without the lock. `ends_task`: a task of this thread is no longer active after it. */
+void garbage_free(garbage *rest, engine *e, bool ends_task);
+
+/* All called with the lock held. */
+void schedule_start(engine *e, garbage *rest);
 task *schedule_next(engine *e);
-void schedule_ended(engine *e, task *t, mill_status status, GPtrArray **outputs,
-                    GPtrArray *garbage);
+void schedule_ended(engine *e, task *t, mill_status status, GPtrArray **outputs, garbage *rest);
 /* Gives up all that has not begun. */
-void schedule_cancel(engine *e, GPtrArray *garbage);
+void schedule_cancel(engine *e, garbage *rest);
 
 /* bind.c: what the tasks of a cell get on their ports. NULL: the cell is to be skipped, since what
- * it needs failed; or, if *ret_why is set, items do not fit together. Owner: the caller. */
+ * it needs failed; or, if *ret_why is set, items do not fit together. Keys that are lost are added
+ * to the cell's. Owner: the caller. */
 GPtrArray *bind_cell(cell *c, char **ret_why);
 task *task_create(task_kind kind, estage *s, cell *c, const char *key);
+void task_drop_inputs(task *t);
 void task_destroy(task *t);
 void parcel_destroy(gpointer data);
 
@@ -200,6 +223,8 @@ void perform(engine *e, task *t);
 /* engine.c: with the lock held. Records the failure; the causes are moved out of `why`. */
 void engine_fail(engine *e, const plan_stage *stage, const char *key, mill_status status,
                  causes *why);
+void engine_fail_text(engine *e, const plan_stage *stage, const char *key, mill_status status,
+                      const char *text);
 
 /* run.c: the record behind a `mill_run *`. s and t are NULL in `check`. */
 void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t);
@@ -211,11 +236,15 @@ void run_callback_ended(run *r, mill_status status);
 mill_status run_sinks_end(run *r, bool keep);
 /* Do the stage's sinks end with each run? Else with its one instance. */
 bool stage_sinks_per_run(const plan_stage *p);
+/* Where causes go now: those of a piece of parallel work are kept apart, so that what is told does
+ * not depend on which piece was the fastest to fail. */
+causes *run_causes(run *r);
+/* Sets that place for this thread (NULL: the run's own) and returns the one before. */
+causes *run_causes_swap(causes *why);
 /* Records a cause that the plugin's author should see, and that the run fails by it. */
 mill_status run_bug(run *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Takes a value out of those begun: its memory, or NULL if it is none of them. */
 value_memory *run_take_value(run *r, const void *data);
-void run_note_bytes(run *r);
 
 /* parallel.c: with the lock held. Does one piece of it; false if there is nothing to do. */
 bool parallel_help(engine *e);

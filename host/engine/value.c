@@ -5,7 +5,11 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-#define BLOCK_BYTES ((size_t)64 * 1024)
+#include "types/types.h"
+
+/* Shared blocks: the first one small, since most values are, each next one twice as large. */
+#define BLOCK_LEAST ((size_t)512)
+#define BLOCK_MOST ((size_t)64 * 1024)
 #define ALIGNMENT alignof(max_align_t)
 
 typedef struct block block;
@@ -17,7 +21,8 @@ struct block {
 struct value_memory {
     block *blocks;
     char *at, *end; /* the free part of the newest shared block */
-    size_t bytes, root_size;
+    size_t block;   /* bytes of the newest shared block */
+    size_t root_size;
     void *root;
 };
 
@@ -28,19 +33,24 @@ static char *add_block(value_memory *memory, size_t size) {
         g_error("out of memory: %zu bytes for a value", size);
     b->next = memory->blocks;
     memory->blocks = b;
-    memory->bytes += sizeof *b + size;
     return b->bytes;
 }
 
-void *value_memory_alloc(value_memory *memory, size_t size) {
+/* A size at which the next one is aligned. */
+static size_t round_up(size_t size) {
     if (size > SIZE_MAX / 2)
         g_error("out of memory: %zu bytes for a value", size);
-    size = (MAX(size, 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (size > BLOCK_BYTES / 4)
+    return (MAX(size, 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void *value_memory_alloc(value_memory *memory, size_t size) {
+    size = round_up(size);
+    if (size > BLOCK_MOST / 4)
         return add_block(memory, size);
     if ((size_t)(memory->end - memory->at) < size) {
-        memory->at = add_block(memory, BLOCK_BYTES);
-        memory->end = memory->at + BLOCK_BYTES;
+        memory->block = MAX(size, CLAMP(memory->block * 2, BLOCK_LEAST, BLOCK_MOST));
+        memory->at = add_block(memory, memory->block);
+        memory->end = memory->at + memory->block;
     }
     void *result = memory->at;
     memory->at += size;
@@ -51,7 +61,7 @@ value_memory *value_memory_create(size_t root_size) {
     value_memory *memory = g_new0(value_memory, 1);
     memory->root_size = root_size;
     /* A block of its own, and a small one: many values are a root and little else. */
-    memory->root = add_block(memory, (MAX(root_size, 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    memory->root = add_block(memory, round_up(root_size));
     return memory;
 }
 
@@ -69,12 +79,18 @@ void *value_memory_root(value_memory *memory) {
     return memory->root;
 }
 
-size_t value_memory_root_size(const value_memory *memory) {
-    return memory->root_size;
-}
-
-size_t value_memory_bytes(const value_memory *memory) {
-    return memory->bytes;
+const char *value_misfit(const mill_type *type, const void *data, const value_memory *memory) {
+    if (data == NULL)
+        return "NULL";
+    if (type == NULL)
+        return "a value of a type that no module describes";
+    uint32_t least = types_least_size(type->id);
+    if (memory == NULL && (least != 0 || type->free == NULL))
+        return "something that was not made by value_alloc";
+    if (least != 0 && (memory->root_size < least || *(const uint32_t *)data < least ||
+                       *(const uint32_t *)data > memory->root_size))
+        return "something else (its size does not fit)";
+    return NULL;
 }
 
 void value_discard(const mill_type *type, void *data, value_memory *memory) {

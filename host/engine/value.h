@@ -13,9 +13,6 @@ typedef struct value_memory value_memory;
 value_memory *value_memory_create(size_t root_size);
 void value_memory_destroy(value_memory *memory); /* NULL: nothing */
 void *value_memory_root(value_memory *memory);
-size_t value_memory_root_size(const value_memory *memory);
-/* All bytes taken from the system for it. */
-size_t value_memory_bytes(const value_memory *memory);
 /* `size` zeroed bytes, aligned for any type. */
 void *value_memory_alloc(value_memory *memory, size_t size);
 
@@ -32,6 +29,9 @@ value *value_create(const mill_type *type, void *data, value_memory *memory);
 value *value_ref(value *v);
 void value_unref(value *v); /* NULL: nothing. The last one ends the value. */
 
+/* What `data` is instead of a value of that type (memory NULL: made by the module's own means), or
+ * NULL if it may be one. */
+const char *value_misfit(const mill_type *type, const void *data, const value_memory *memory);
 /* Ends data that was never posted. */
 void value_discard(const mill_type *type, void *data, value_memory *memory);
 
