@@ -22,15 +22,11 @@ static bool has_key(const plan_stage *s, const char *key) {
     return g_ptr_array_find_with_equal_func(s->keys, key, g_str_equal, NULL);
 }
 
-static gint compare_keys(gconstpointer a, gconstpointer b) {
-    return natural_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void add_keys(plan_stage *s, const plan_stage *from) {
     for (guint i = 0; i < from->keys->len; i++)
         if (!has_key(s, g_ptr_array_index(from->keys, i)))
             g_ptr_array_add(s->keys, g_strdup(g_ptr_array_index(from->keys, i)));
-    g_ptr_array_sort(s->keys, compare_keys);
+    g_ptr_array_sort(s->keys, natural_compare_elements);
 }
 
 static origin wire_origin(const build *b, const plan_stage *s, size_t port) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/build.h"
+#include "config/natural.h"
 #include "config/suggest.h"
 #include "engine/engine.h"
 
@@ -47,7 +48,7 @@ static GPtrArray *ready_names(const char *folder) {
     for (const char *file; dir != NULL && (file = g_dir_read_name(dir)) != NULL;)
         if (g_str_has_suffix(file, SUFFIX))
             g_ptr_array_add(names, g_strndup(file, strlen(file) - strlen(SUFFIX)));
-    g_ptr_array_sort(names, (GCompareFunc)g_strcmp0);
+    g_ptr_array_sort(names, natural_compare_elements);
     g_ptr_array_add(names, NULL);
     return names;
 }
@@ -141,11 +142,13 @@ static void warn_unused(build *b) {
 }
 
 static void check_args(build *b, const plan_request *request) {
-    if (request->args == NULL || *request->args == NULL || vars_used_args(b->plan->vars))
+    if (request->args == NULL || *request->args == NULL || vars_used_args(b->plan->vars) ||
+        b->plan->stages->len == 0) /* then there is more amiss than that nothing reads them */
         return;
+    g_autofree char *quoted = problems_quote(*request->args);
     build_error(b, (origin){.file = b->plan->path},
                 g_strdup("write path = ${args} in the stage that reads them"),
-                "takes no files from the command line, but \"%s\" is named there", *request->args);
+                "takes no files from the command line, but %s is named there", quoted);
 }
 
 /* ---------------------------------------------------------------- the classes' own rules */

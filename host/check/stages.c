@@ -119,9 +119,9 @@ static void set_option(build *b, plan_stage *s, const section *sec, size_t i, bo
     if (given != NULL && (o->flags & MILL_OPT_DEPRECATED))
         build_warning(b, given->at, "option \"%s\" is deprecated: %s", o->name, o->help);
     const setting *used = given != NULL ? given : o->def != NULL ? &fallback : NULL;
-    if (o->flags & MILL_OPT_GLOB) {
+    if (used != NULL && o->flags & MILL_OPT_GLOB) { /* not given: the stage runs without a file */
         s->glob = (int)i;
-        s->files = used != NULL ? globs_expand(used, b->plan->vars, missing_ok, b->problems) : NULL;
+        s->files = globs_expand(used, b->plan->vars, missing_ok, b->problems);
     }
     if (used != NULL)
         values_set(o, used, b->plan->vars, s->memory, s->opts, b->problems);

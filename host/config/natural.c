@@ -34,3 +34,7 @@ int natural_compare(const char *a, const char *b) {
         return *x ? 1 : -1;
     return strcmp(a, b); /* the same but for leading zeros */
 }
+
+int natural_compare_elements(const void *a, const void *b) {
+    return natural_compare(*(const char *const *)a, *(const char *const *)b);
+}

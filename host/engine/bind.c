@@ -149,10 +149,6 @@ static fit bind_joined(task *t, const cell *c, char **ret_why) {
     return result;
 }
 
-static gint compare_keys(gconstpointer a, gconstpointer b) {
-    return natural_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* All keys that the items of the joined ports have or should have had, in natural order; where none
  * of them has keys of its own, the cell's. */
 static GPtrArray *task_keys(const cell *c) {
@@ -170,7 +166,7 @@ static GPtrArray *task_keys(const cell *c) {
     }
     if (!dynamic)
         g_ptr_array_add(keys, (gpointer)c->key);
-    g_ptr_array_sort(keys, compare_keys);
+    g_ptr_array_sort(keys, natural_compare_elements);
     return keys;
 }
 

@@ -3,6 +3,7 @@
 #include "engine/crash.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 
 static _Thread_local const char *volatile note;
 static _Thread_local void *stack;
+static bool armed; /* a run is under way; atomic */
 
 static const struct {
     int number;
@@ -42,7 +44,26 @@ static void on_fatal(int number) {
     _exit(70);
 }
 
+/* A plugin that calls exit() would end the run as if all were well. */
+static void on_exit_inside(void) {
+    if (!__atomic_load_n(&armed, __ATOMIC_ACQUIRE))
+        return;
+    say("tracemill: error: ");
+    say(note != NULL ? note : "a thread of a plugin");
+    say(" ended the program with exit()\n");
+    sink_unlink_all();
+    _exit(70);
+}
+
+void crash_disarm(void) {
+    __atomic_store_n(&armed, false, __ATOMIC_RELEASE);
+}
+
 void crash_install(void) {
+    static bool registered;
+    if (!registered)
+        registered = atexit(on_exit_inside) == 0;
+    __atomic_store_n(&armed, true, __ATOMIC_RELEASE);
     struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < G_N_ELEMENTS(fatal); i++)

@@ -5,9 +5,10 @@
 
 #define CRASH_NOTE_MAX 512
 
-/* Installs the handlers of fatal signals: they write the note of the thread that crashed, remove
- * temporary files, and end the process with exit code 70. */
+/* From here on to crash_disarm fatal signals and exit() write the note of the thread that met them,
+ * remove temporary files, and end the process with exit code 70. (Fatal signals do so for good.) */
 void crash_install(void);
+void crash_disarm(void);
 
 /* Gives this thread a stack of its own for the handler, so that a stack overflow is told too. */
 void crash_thread_begin(void);

@@ -318,6 +318,7 @@ outcome *engine_run(const plan *p, const engine_options *options) {
     garbage_free(&rest, &e, false);
     run_threads(&e, began);
 
+    crash_disarm();
     sigaction(SIGINT, &before_int, NULL);
     sigaction(SIGTERM, &before_term, NULL);
     sigaction(SIGPIPE, &before_pipe, NULL);

@@ -109,14 +109,10 @@ static gint compare_prints(gconstpointer a, gconstpointer b) {
     return natural_compare(y->key, x->key);
 }
 
-static gint compare_keys(gconstpointer a, gconstpointer b) {
-    return natural_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void end_cell(cell *c, cell_state state, GQueue *ended) {
     c->state = state;
     c->stage->outcome->skipped += c->lost->len - c->failed;
-    g_ptr_array_sort(c->lost, compare_keys);
+    g_ptr_array_sort(c->lost, natural_compare_elements);
     g_ptr_array_sort(c->prints, compare_prints);
     for (size_t i = 0; i < c->stage->plan->cls->n_outputs; i++)
         g_ptr_array_sort(c->items[i], compare_parcels);

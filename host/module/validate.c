@@ -199,6 +199,13 @@ static bool check_options(module *m, const stage_class *c) {
 
 /* ---------------------------------------------------------------- ports */
 
+static bool has_glob(const stage_class *c) {
+    for (size_t i = 0; i < c->n_options; i++)
+        if (c->options[i].flags & MILL_OPT_GLOB)
+            return true;
+    return false;
+}
+
 static bool check_port_flags(module *m, const stage_class *c, const mill_port *p, bool is_input) {
     const char *where = is_input ? "input" : "output", *cls = c->stage.name;
     uint32_t known = is_input ? INPUT_FLAGS : OUTPUT_FLAGS;
@@ -221,6 +228,12 @@ static bool check_port_flags(module *m, const stage_class *c, const mill_port *p
                              "class \"%s\", input \"%s\": STREAM needs a class with the flag "
                              "SINGLE",
                              cls, p->name);
+    if (p->flags & MILL_PORT_STREAM && has_glob(c))
+        return module_refuse(
+            m,
+            "class \"%s\", input \"%s\": a class takes a STREAM or files by a GLOB "
+            "option, not both",
+            cls, p->name);
     return true;
 }
 

@@ -2,6 +2,7 @@
 /* A module that loads well and whose classes do wrong while they run. */
 #include "bad.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RUN(NAME) static mill_status NAME(mill_run *run, const void *opts, void *state)
@@ -80,6 +81,12 @@ RUN(overflow_stack) {
     return recurse(0) ? MILL_OK : MILL_E_DATA;
 }
 
+/* Would end the run as if all were well. */
+RUN(leave) {
+    UNUSED(run), UNUSED(opts), UNUSED(state);
+    exit(0);
+}
+
 /* Begins a value that is never posted. */
 RUN(leak_value) {
     UNUSED(opts), UNUSED(state);
@@ -99,9 +106,12 @@ static const mill_stage all[] = {
     BAD_CLASS("bad.crash", crash),
     BAD_CLASS("bad.overflow-stack", overflow_stack),
     BAD_CLASS("bad.leak-value", leak_value),
+    BAD_CLASS("bad.leave", leave),
 };
-static const mill_stage *const classes[] = {&all[0], &all[1], &all[2], &all[3], &all[4],  &all[5],
-                                            &all[6], &all[7], &all[8], &all[9], &all[10], NULL};
+static const mill_stage *const classes[] = {
+    &all[0], &all[1], &all[2], &all[3],  &all[4],  &all[5], &all[6],
+    &all[7], &all[8], &all[9], &all[10], &all[11], NULL,
+};
 
 MILL_EXPORT const mill_module mill_module_v1 = {MILL_MODULE_HEAD, .id = "bad.running",
                                                 .version = "1.0", .stages = classes};

@@ -33,6 +33,7 @@ static const struct {
     {"loop-for-ever", 75,
      "stage \"x\" (bad.loop-for-ever, " DIED " did not stop within 5 s of its time limit"},
     {"crash", 70, "stage \"x\" (bad.crash, " DIED " died of SIGSEGV"},
+    {"leave", 70, "stage \"x\" (bad.leave, " DIED " ended the program with exit()"},
     {"overflow-stack", 70, "stage \"x\" (bad.overflow-stack, " DIED " died of SIGSEGV"},
 };
 

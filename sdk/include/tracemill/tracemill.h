@@ -238,8 +238,8 @@ typedef struct mill_stage {
      * a SINGLE stage. [serial per instance] */
     mill_status (*run)(mill_run *run, const void *opts, void *state);
     /* Once per instance, after its last item, unless a run of it failed beyond use (open failed,
-     * cancelled). Only a stage whose runs are all done by one instance (SINGLE, or no keyed input)
-     * may output here. No inputs. [serial per instance] */
+     * cancelled). Only a stage that runs once, or takes a STREAM, may output here: the outputs of
+     * others are due in `run`, one for each key. No inputs. [serial per instance] */
     mill_status (*finish)(mill_run *run, const void *opts, void *state);
     /* Always after open, even a failed one. [serial per instance] */
     void (*close)(mill_run *run, void *state);
@@ -366,9 +366,11 @@ struct mill_host {
 
     /* Opens a file for writing ("-": standard output). The bytes go to a temporary file beside it,
      * renamed when the stage has ended if every callback that wrote to it returned MILL_OK or
-     * MILL_GATE, and removed otherwise. Opening the same path again in one instance goes on where
-     * the last run ended. Standard output is printed in the order of stages, then keys.
-     * Folders are created. Errors (recorded): E_IO. */
+     * MILL_GATE, and removed otherwise. In a SINGLE stage, and in one that runs once, opening the
+     * same path again goes on where the last callback ended; in others the file ends with the run,
+     * and each run needs its own. The sink itself is valid until the callback returns. Standard
+     * output is printed in the order of stages, then keys. Folders are created.
+     * Errors (recorded): E_IO; E_CONFIG if another run writes the path. */
     mill_status (*sink_open)(mill_run *run, const char *path, mill_sink **ret_sink);
     /* The whole of a file in memory, until the callback returns. Errors (recorded): E_NOINPUT,
      * E_IO. */
