@@ -295,11 +295,10 @@ static void test_ports(void) {
     p.inputs[0].flags = MILL_PORT_STREAM;
     p.stage.flags = 0;
     refuses("class \"acme.fit-2\", input \"trace\": STREAM needs a class with the flag SINGLE");
-    p.stage.flags = MILL_STAGE_SINGLE;
+    p.inputs[0].flags = MILL_PORT_STREAM;
     refuses(
         "class \"acme.fit-2\", input \"trace\": a class takes a STREAM or files by a GLOB option, "
         "not both");
-    p.stage.flags = 0;
     p.inputs[0].flags = MILL_PORT_STREAM | MILL_PORT_MANY;
     refuses("class \"acme.fit-2\", input \"trace\": it is either MANY or STREAM");
     p.inputs[0].flags = 0x10;
