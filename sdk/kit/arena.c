@@ -17,7 +17,10 @@ struct kit_arena_block {
 
 /* abort, not exit: the host's handler then names the stage and removes temporary files. */
 static _Noreturn void out_of_memory(size_t count, size_t size) {
-    fprintf(stderr, "out of memory: %zu x %zu bytes are not to be had\n", count, size);
+    fprintf(stderr,
+            "out of memory: %zu x %zu bytes are not to be had; run with fewer --jobs, or give "
+            "the process more\n",
+            count, size);
     abort();
 }
 

@@ -18,11 +18,11 @@ static const struct {
 } times[] = {
     {"T", "window", "From the first start to the last end of the device's activities.",
      OVERLAP_ALWAYS},
-    {"busy", "busy", "|C ∪ M ∪ X|", OVERLAP_IN_ANY},
-    {"idle", "idle", "T - busy", NONE},
-    {"comp", "computation", "|C|", C},
-    {"comm", "communication", "|M|", M},
-    {"mem", "memory copies and sets", "|X|", X},
+    {"busy", "busy", "|C ∪ M ∪ X|: any of the three below runs", OVERLAP_IN_ANY},
+    {"idle", "idle", "window - busy", NONE},
+    {"comp", "computation", "|C|: the union of all computation", C},
+    {"comm", "communication", "|M|: the union of all communication", M},
+    {"mem", "memory copies and sets", "|X|: the union of all memory work", X},
     {"overlap", "hidden communication", "|C ∩ M|", (C & M)},
     {"exposed_comm", "exposed communication", "|M ∖ C|", M & ~C},
     {"comp_without_comm", "computation without communication", "|C ∖ M|", C & ~M},
@@ -33,8 +33,8 @@ static const struct {
     {"excl_comp_mem", "computation and memory", "|C ∩ X ∖ M|", (C & X & ~M)},
     {"excl_comm_mem", "communication and memory", "|M ∩ X ∖ C|", (M & X & ~C)},
     {"excl_comp_comm_mem", "all three", "|C ∩ M ∩ X|", (C & M & X)},
-    {"excl_idle", "none of the three", "idle, as the last of the eight states that add up to T",
-     NONE},
+    {"excl_idle", "none of the three",
+     "idle, as the last of the eight states that add up to the window", NONE},
 };
 
 /* Figures that are one time over another. */
@@ -42,11 +42,11 @@ static const struct {
     const char *id, *label, *help;
     uint32_t part, whole;
 } ratios[] = {
-    {"overlap_over_comm", "communication hidden", "overlap / comm", (C & M), M},
-    {"overlap_over_comp", "computation that hides communication", "overlap / comp", (C & M), C},
-    {"jaccard", "overlap of either", "overlap / |C ∪ M|", (C & M), C | M},
-    {"exposed_over_comm", "communication exposed", "exposed_comm / comm", M & ~C, M},
-    {"exposed_over_T", "window lost to exposed communication", "exposed_comm / T", M & ~C,
+    {"overlap_over_comm", "communication hidden", "|C ∩ M| / |M|", (C & M), M},
+    {"overlap_over_comp", "computation that hides communication", "|C ∩ M| / |C|", (C & M), C},
+    {"jaccard", "overlap of either", "|C ∩ M| / |C ∪ M|", (C & M), C | M},
+    {"exposed_over_comm", "communication exposed", "|M ∖ C| / |M|", M & ~C, M},
+    {"exposed_over_T", "window lost to exposed communication", "|M ∖ C| / window", M & ~C,
      OVERLAP_ALWAYS},
 };
 
@@ -83,14 +83,13 @@ static void tell_figures(kit_report *r, const overlap_device *device, const char
                          time_in(device, ratios[i].part),
                          known ? time_in(device, ratios[i].whole) : 0);
     kit_figure_ratio(r, "overlap_over_min", "overlap of the shorter", scope,
-                     "overlap / min(comp, comm)", time_in(device, C & M),
-                     comp < comm ? comp : comm);
+                     "|C ∩ M| / min(|C|, |M|)", time_in(device, C & M), comp < comm ? comp : comm);
     kit_figure_ratio(r, "serial_speedup", "time if run one after another", scope,
-                     "(comp + comm) / |C ∪ M|: 1 is no overlap", known ? comp + comm : 0,
-                     known ? time_in(device, C | M) : 0);
-    kit_figure_ratio(r, "bound_efficiency", "closeness to perfect overlap", scope,
-                     "max(comp, comm) / T: 1 is perfect overlap", comp > comm ? comp : comm,
-                     known ? time_in(device, OVERLAP_ALWAYS) : 0);
+                     "(|C| + |M|) / |C ∪ M|: 1 is no overlap, 2 the most there can be",
+                     known ? comp + comm : 0, known ? time_in(device, C | M) : 0);
+    kit_figure_ratio(r, "bound_efficiency", "window filled by the longer of both", scope,
+                     "max(|C|, |M|) / window: 1 is perfect overlap and no idle time",
+                     comp > comm ? comp : comm, known ? time_in(device, OVERLAP_ALWAYS) : 0);
 }
 
 typedef struct column {
@@ -299,9 +298,9 @@ static void note_communication(mill_run *run, kit_report *r, const overlap_devic
     if (overlap_no_communication(device))
         kit_note(r, MILL_WARNING, "no_communication",
                  "Device %s: no communication kernels recognised, so ratios over communication "
-                 "are unknown. If kernels in the table unmatched_names communicate, add a rule for "
-                 "their names to the reader's rules, or name their streams in the option "
-                 "streams-as-communication.",
+                 "are unknown. If any of the longest kernels, listed below, communicates, write a "
+                 "rule for its name (the reader's option rules), or name its stream (option "
+                 "streams-as-communication).",
                  device->number);
     else
         kit_note(r, MILL_INFO, "communication_set", "Device %s: counted as communication: %s.",
@@ -360,8 +359,9 @@ static void tell_notes(mill_run *run, kit_report *r, const overlap_analysis *ana
                  "The file was cut: the figures are of the part that could be read.");
     if (analysis->n_devices == 0)
         kit_note(r, MILL_WARNING, "no_device_events",
-                 "The trace holds no device events (kernels, copies, memsets): record it with GPU "
-                 "activities, or see the other notes for what was left out.");
+                 "The trace holds no device events (categories kernel, gpu_memcpy, gpu_memset): "
+                 "record it with ProfilerActivity.CUDA. What writers for other devices call by "
+                 "other names is not read.");
     for (size_t i = 0; i < analysis->n_devices; i++) {
         note_communication(run, r, analysis->devices[i]);
         note_other(r, analysis->devices[i]);

@@ -115,7 +115,7 @@ static void report_longest(kit_report *report, const mill_trace *t, const rankin
 
     kit_table_column(table, MILL_KIND_TEXT, "name", "name", NULL, NULL);
     kit_table_column(table, MILL_KIND_ID, "device", "device", NULL, NULL);
-    kit_table_column(table, MILL_KIND_NS, "start", "start", NULL, NULL);
+    kit_table_column(table, MILL_KIND_NS, "start", "start", NULL, "from the first activity");
     kit_table_column(table, MILL_KIND_NS, "duration", "duration", NULL, NULL);
     for (size_t i = 0; i < longest->n; i++) {
         uint64_t row = longest->v[i].row;
@@ -123,7 +123,7 @@ static void report_longest(kit_report *report, const mill_trace *t, const rankin
         kit_table_row(table);
         kit_cell_text(table, mill_name(t, mill_u32(t, &t->gpu.name, row)));
         kit_cell_int(table, mill_i64(t, &t->devices.id, device_of(t, row)));
-        kit_cell_int(table, mill_i64(t, &t->gpu.start, row));
+        kit_cell_int(table, mill_i64(t, &t->gpu.start, row) - mill_i64(t, &t->gpu.start, 0));
         kit_cell_int(table, longest->v[i].dur);
     }
 }
@@ -135,6 +135,7 @@ static void report_longest(kit_report *report, const mill_trace *t, const rankin
 static mill_status busy_run(mill_run *run, const void *opts, void *state) {
     const busy_options *o = opts;
     const mill_trace *t = mill_input(run, 0, 0);
+    const char *path = mill_at(t, t->path);
     device_time *devices = mill_scratch(run, t->devices.n * sizeof *devices);
     ranking longest = {.top = (size_t)o->top};
     kit_report *report;
@@ -143,14 +144,21 @@ static mill_status busy_run(mill_run *run, const void *opts, void *state) {
     longest.v = mill_scratch(run, longest.top * sizeof *longest.v);
     for (uint64_t row = 0; row < t->gpu.n; row++) {
         int64_t start = mill_i64(t, &t->gpu.start, row), dur = mill_i64(t, &t->gpu.dur, row);
+        int64_t end, from_first; /* rows are sorted by start: all differences below fit as well */
 
         if (row % 65536 == 0 && mill_cancelled(run))
             return MILL_E_CANCELLED;
-        add_time(&devices[device_of(t, row)], start, start + dur);
+        if (__builtin_add_overflow(start, dur, &end) ||
+            __builtin_sub_overflow(end, mill_i64(t, &t->gpu.start, 0), &from_first))
+            return mill_fail(run, MILL_E_DATA,
+                             "%s: an activity ends over 292 years after the first one starts; "
+                             "record the profile again: its timer was broken",
+                             path);
+        add_time(&devices[device_of(t, row)], start, end);
         add_to_ranking(&longest, (activity){row, dur});
     }
 
-    report = kit_report_begin(run, "acme_busy", "Busy time", mill_at(t, t->path));
+    report = kit_report_begin(run, "acme_busy", "Busy time", path);
     if (t->gpu.n == 0)
         kit_note(
             report, MILL_WARNING, "no_activities",
