@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,14 +14,15 @@
 #include <unistd.h>
 
 #define CHUNK (128 * 1024)
+#define WAIT_MS 100 /* a run that waits for a pipe hears this soon that it is to end */
 
 struct input {
     const char *path;
     int fd;
     uint64_t done, size;
     input_state state;
-    bool gzip, ended; /* ended: the file has no more bytes */
-    size_t at, end;   /* chunk[at, end) is not used up */
+    bool regular, gzip, ended; /* ended: the file has no more bytes */
+    size_t at, end;            /* chunk[at, end) is not used up */
     uint8_t chunk[CHUNK];
     struct inflate_state inflate;
 };
@@ -39,15 +41,27 @@ static const struct magic {
      5, "compressed with xz"},
 };
 
+/* Waits for the writer of a pipe, who may never come. */
+static mill_status wait_for_bytes(mill_run *run, input *in) {
+    struct pollfd waited = {.fd = in->fd, .events = POLLIN};
+    while (!in->regular && poll(&waited, 1, WAIT_MS) <= 0)
+        if (mill_cancelled(run))
+            return MILL_E_CANCELLED;
+    return MILL_OK;
+}
+
 /* Brings more of the file in behind what is not used up. */
 static mill_status load(mill_run *run, input *in) {
     memmove(in->chunk, in->chunk + in->at, in->end - in->at);
     in->end -= in->at;
     in->at = 0;
     ssize_t n;
-    do
+    do {
+        mill_status status = wait_for_bytes(run, in);
+        if (status != MILL_OK)
+            return status;
         n = read(in->fd, in->chunk + in->end, CHUNK - in->end);
-    while (n < 0 && errno == EINTR);
+    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
     if (n < 0)
         return mill_fail(run, errno == EISDIR ? MILL_E_NOINPUT : MILL_E_IO, "%s: can't read: %s",
                          in->path, strerror(errno));
@@ -92,15 +106,18 @@ static mill_status detect(mill_run *run, input *in) {
 }
 
 mill_status input_open(mill_run *run, const char *path, input **ret_input) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* NONBLOCK: a pipe is opened before its writer comes. */
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                      : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (fd < 0)
         return mill_fail(run, MILL_E_NOINPUT, "%s: can't open: %s", path, strerror(errno));
     input *in = kit_alloc(1, sizeof *in);
     in->path = path;
     in->fd = fd;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-        in->size = (uint64_t)info.st_size;
+    in->regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    in->size = in->regular && !standard ? (uint64_t)info.st_size : 0;
     mill_status status = detect(run, in);
     if (status == MILL_OK)
         *ret_input = in;

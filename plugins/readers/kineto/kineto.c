@@ -5,6 +5,7 @@
 #include "input.h"
 #include "rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WINDOW (256 * 1024)
@@ -85,10 +86,11 @@ static const document_calls calls = {on_read, on_event, on_wants, on_fact, on_pr
 
 /* The line of a byte of the text; 0 if the file can't be read again. Only for messages, so that
  * reading need not count lines. */
-static uint64_t line_of(mill_run *run, const char *path, uint64_t byte) {
+static uint64_t line_of(const reading *r, uint64_t byte) {
+    mill_run *run = r->run;
     input *in;
     uint64_t line = 1;
-    if (input_open(run, path, &in) != MILL_OK)
+    if (input_size(r->in) == 0 || input_open(run, r->opts->path, &in) != MILL_OK)
         return 0;
     char *text = mill_scratch(run, WINDOW);
     size_t length;
@@ -104,8 +106,8 @@ static uint64_t line_of(mill_run *run, const char *path, uint64_t byte) {
 }
 
 /* Fails with the first thing that was lost, if something was. */
-static mill_status fail_on_loss(mill_run *run, const options *opts, const mill_trace *t,
-                                const char *hint) {
+static mill_status fail_on_loss(const reading *r, const char *hint) {
+    const mill_trace *t = kit_trace_value(r->b);
     const mill_diagnostics *d = &t->diagnostics;
     uint64_t first = d->n;
     for (uint64_t i = 0; i < d->n; i++)
@@ -115,9 +117,13 @@ static mill_status fail_on_loss(mill_run *run, const options *opts, const mill_t
     if (first == d->n)
         return MILL_OK;
     int64_t byte = mill_i64(t, &d->first_byte, first);
-    return mill_fail(run, MILL_E_DATA, "%s: line %llu, byte %lld: %s (the first of %llu). %s %s",
-                     opts->path, (unsigned long long)line_of(run, opts->path, (uint64_t)byte),
-                     (long long)byte, mill_string(t, mill_u32(t, &d->kind, first)),
+    uint64_t line = line_of(r, (uint64_t)byte);
+    char place[32] = "";
+    if (line > 0)
+        snprintf(place, sizeof place, "line %llu, ", (unsigned long long)line);
+    return mill_fail(r->run, MILL_E_DATA, "%s: %sbyte %lld: %s (the first of %llu). %s %s",
+                     r->opts->path, place, (long long)byte,
+                     mill_string(t, mill_u32(t, &d->kind, first)),
                      (unsigned long long)mill_u64(t, &d->count, first),
                      mill_string(t, mill_u32(t, &d->text, first)), hint);
 }
@@ -157,21 +163,19 @@ static mill_status finish_trace(reading *r) {
     t->events = r->document.events;
     t->bytes = r->document.bytes;
     t->complete = r->document.complete;
-    rows_finish(r->rows);
+    mill_status status = rows_finish(r->rows);
+    if (status != MILL_OK)
+        return status;
     kit_trace_finish(r->b, r->opts->max_overlap);
-    if (t->events == 0) {
-        mill_status status = fail_on_loss(r->run, r->opts, t,
-                                          "No event is whole: give the file as the profiler wrote "
-                                          "it.");
-        if (status != MILL_OK)
-            return status;
-    }
+    if (t->events == 0)
+        status = fail_on_loss(r, "No event is whole: give the file as the profiler wrote it.");
+    if (status != MILL_OK)
+        return status;
     if (!r->document.has_events)
         return mill_fail(r->run, MILL_E_DATA,
                          "%s: the object has no traceEvents: give a trace of the PyTorch profiler",
                          r->opts->path);
-    return r->opts->strict ? fail_on_loss(r->run, r->opts, t, "Mend the file, or set strict = no.")
-                           : MILL_OK;
+    return r->opts->strict ? fail_on_loss(r, "Mend the file, or set strict = no.") : MILL_OK;
 }
 
 static mill_status kineto_run(mill_run *run, const void *opts, void *data) {

@@ -305,7 +305,7 @@ void rows_event(rows *r, const event *e, uint64_t byte) {
         take_cpu(r, e, name, known->cpu, byte);
 }
 
-void rows_finish(rows *r) {
+mill_status rows_finish(rows *r) {
     for (uint32_t i = 0; i < kit_intern_count(r->track_keys); i++) {
         const track *t = &r->tracks[i];
         uint32_t process = r->process_names[t->process];
@@ -323,6 +323,8 @@ void rows_finish(rows *r) {
         const char *name = kit_trace_name_text(r->b, i, &length, &cat);
         if (cat == 0)
             continue;
+        if (mill_cancelled(r->run)) /* a name of many bytes can take ms */
+            return MILL_E_CANCELLED;
         const kernel_rule *rule = rules_find(r->run, r->rules, cat, name, length);
         if (rule)
             kit_trace_classify(r->b, i, rule->cls,
@@ -331,4 +333,5 @@ void rows_finish(rows *r) {
         else
             kit_trace_classify(r->b, i, MILL_CLASS_OTHER, UINT16_MAX, UINT16_MAX);
     }
+    return MILL_OK;
 }

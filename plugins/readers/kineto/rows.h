@@ -16,7 +16,8 @@ void rows_destroy(rows *r); /* NULL: nothing */
 
 void rows_event(rows *r, const event *e, uint64_t byte);
 
-/* What can be told only when all events are there: names of threads and streams, classes. */
-void rows_finish(rows *r);
+/* What can be told only when all events are there: names of threads and streams, classes.
+ * MILL_OK or E_CANCELLED. */
+mill_status rows_finish(rows *r);
 
 #endif

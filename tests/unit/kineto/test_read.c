@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <isa-l/igzip_lib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tracemill/trace.h>
 
 static char *folder; /* for files of this run */
@@ -415,9 +416,49 @@ static void test_max_event(void) {
     assert_says(b, MILL_E_DATA, "larger than max-event (65536 bytes)");
 }
 
+/* Wherever it is asked to. */
 static void test_cancel(void) {
-    bench *b = reader_of_case("no-bracket.json");
-    bench_cancel_at(b, 1);
+    mill_status status = MILL_E_CANCELLED;
+    for (unsigned n = 1; status != MILL_OK; n++) {
+        g_assert_cmpuint(n, <, 100);
+        bench *b = reader_of_case("no-bracket.json");
+        bench_cancel_at(b, n);
+        status = bench_run(b);
+        g_assert_true(status == MILL_E_CANCELLED || (status == MILL_OK && n > 2));
+        bench_destroy(b);
+    }
+}
+
+/* ---------------------------------------------------------------- pipes */
+
+static char *make_pipe(void) {
+    char *path = g_build_filename(folder, "pipe", NULL);
+    g_remove(path);
+    g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+    return path;
+}
+
+static gpointer write_pipe(gpointer path) {
+    FILE *f = g_fopen(path, "wb");
+    g_assert_nonnull(f);
+    g_assert_cmpint(fputs("[1, 2, 3]", f), >=, 0);
+    g_assert_cmpint(fclose(f), ==, 0);
+    return NULL;
+}
+
+/* A message can't tell the line, since the text can't be read a second time; to try would wait. */
+static void test_pipe(void) {
+    g_autofree char *path = make_pipe();
+    GThread *writer = g_thread_new("writer", write_pipe, path);
+    assert_says(reader(path), MILL_E_DATA, "pipe: byte 1: malformed (the first of 1)");
+    g_thread_join(writer);
+}
+
+/* Nobody ever writes: it ends all the same when it is asked to. */
+static void test_pipe_silent(void) {
+    g_autofree char *path = make_pipe();
+    bench *b = reader(path);
+    bench_cancel_at(b, 3);
     g_assert_cmpint(bench_run(b), ==, MILL_E_CANCELLED);
     bench_destroy(b);
 }
@@ -451,6 +492,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/read/refused", test_refused);
     g_test_add_func("/kineto/read/max-event", test_max_event);
     g_test_add_func("/kineto/read/cancel", test_cancel);
+    g_test_add_func("/kineto/read/pipe", test_pipe);
+    g_test_add_func("/kineto/read/pipe-silent", test_pipe_silent);
     int result = g_test_run();
     remove_folder();
     return result;
