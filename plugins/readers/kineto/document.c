@@ -141,7 +141,7 @@ static mill_status read_event(document *d) {
 static bool read_many(document *d) {
     if (!d->calls->events)
         return false;
-    uint64_t n;
+    uint64_t n = 0;
     size_t used =
         d->calls->events(d->arg, d->text + d->at, d->text + d->end, byte_at(d, d->at), &n);
     d->at += used;

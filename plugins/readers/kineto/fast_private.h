@@ -91,6 +91,7 @@ typedef struct fast_event {
     int64_t pid_number, tid_number; /* MILL_UNKNOWN: a word */
     int64_t ts, dur, device, stream, correlation, external_id, grid, block, bytes, waited_event;
     char ph;
+    bool has_args;
 } fast_event;
 
 /* Makes the row of an event. False: it is one for the reference parser. */

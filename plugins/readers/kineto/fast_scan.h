@@ -277,8 +277,9 @@ size_t FAST_SCAN(fast *f, const char *text, const char *end, uint64_t byte, uint
             done = p;
             ++*ret_events;
         } else if (at == AT_ARGS) {
-            if (*p++ != '{')
+            if (*p++ != '{' || e.has_args) /* a second one would undo what the first one said */
                 break;
+            e.has_args = true;
             at = IN_ARGS;
         } else if (at != AT_ARGS_CLOSE && !scan_value(f, at, &p, end, &e)) {
             break;
