@@ -34,7 +34,12 @@ place fast_place_of(bool in_args, const char *key, size_t length) {
         if (keys[i].in_args == in_args && strlen(keys[i].key) == length &&
             memcmp(keys[i].key, key, length) == 0)
             return keys[i].at;
-    return in_args ? AT_OTHER_ARG : AT_OTHER;
+    if (!in_args)
+        return AT_OTHER;
+    uint32_t hash = (uint32_t)length;
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 31 + (uint8_t)key[i];
+    return (place)(AT_OTHER_ARG + (hash ^ hash >> 8) % N_OTHER_ARGS);
 }
 
 /* ---------------------------------------------------------------- rows */

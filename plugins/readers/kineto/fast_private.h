@@ -30,9 +30,10 @@ typedef enum place {
     AT_BLOCK,
     AT_BYTES,
     AT_WAITED_EVENT,
-    AT_OTHER_ARG,
-    N_PLACES
+    AT_OTHER_ARG, /* this and the next ones: by a hash of the key, so that what follows is foreseen */
+    N_PLACES = AT_OTHER_ARG + 32
 } place;
+#define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)
 
 /* What stood between two values once: if the same bytes stand there again, they mean the same. So a
  * comparison of 32 bytes replaces blanks, commas, quotes and the search for the key, whatever the
