@@ -7,47 +7,47 @@
 #include <tracemill/kit/arena.h>
 
 static const table_field gpu_fields[] = {
-    [GPU_START] = TABLE_FIELD(gpu_record, row.start, gpu.start),
-    [GPU_DUR] = TABLE_FIELD(gpu_record, row.dur, gpu.dur),
-    [GPU_NAME] = TABLE_FIELD(gpu_record, row.name, gpu.name),
-    [GPU_STREAM] = TABLE_FIELD(gpu_record, row.stream, gpu.stream),
-    [GPU_CORRELATION] = TABLE_FIELD(gpu_record, row.correlation, gpu.correlation),
-    [GPU_LAUNCH] = TABLE_FIELD(gpu_record, launch, gpu.launch),
-    [GPU_TRACK] = TABLE_HIDDEN(gpu_record, row.track),
-    [GPU_BYTE] = TABLE_HIDDEN(gpu_record, row.byte),
-    TABLE_FIELD(gpu_record, row.cat, gpu.cat),
-    TABLE_FIELD(gpu_record, row.external_id, gpu.external_id),
-    TABLE_FIELD(gpu_record, row.grid, gpu.grid),
-    TABLE_FIELD(gpu_record, row.block, gpu.block),
-    TABLE_FIELD(gpu_record, row.bytes, gpu.bytes),
-    TABLE_FIELD(gpu_record, row.waited_event, gpu.waited_event),
+    [GPU_START] = TABLE_FIELD(TABLE_FIXED, kit_gpu_row, start, gpu.start),
+    [GPU_DUR] = TABLE_FIELD(TABLE_INT, kit_gpu_row, dur, gpu.dur),
+    [GPU_NAME] = TABLE_FIELD(TABLE_REF, kit_gpu_row, name, gpu.name),
+    [GPU_STREAM] = TABLE_FIELD(TABLE_REF, kit_gpu_row, stream, gpu.stream),
+    [GPU_CORRELATION] = TABLE_FIELD(TABLE_INT, kit_gpu_row, correlation, gpu.correlation),
+    [GPU_LAUNCH] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), gpu.launch),
+    [GPU_TRACK] = TABLE_HIDDEN(TABLE_REF, kit_gpu_row, track),
+    [GPU_BYTE] = TABLE_HIDDEN(TABLE_INT, kit_gpu_row, byte),
+    TABLE_FIELD(TABLE_FIXED, kit_gpu_row, cat, gpu.cat),
+    TABLE_FIELD(TABLE_INT, kit_gpu_row, external_id, gpu.external_id),
+    TABLE_FIELD(TABLE_INT, kit_gpu_row, grid, gpu.grid),
+    TABLE_FIELD(TABLE_INT, kit_gpu_row, block, gpu.block),
+    TABLE_FIELD(TABLE_INT, kit_gpu_row, bytes, gpu.bytes),
+    TABLE_FIELD(TABLE_INT, kit_gpu_row, waited_event, gpu.waited_event),
 };
 static const table_field cpu_fields[] = {
-    [CPU_START] = TABLE_FIELD(cpu_record, row.start, cpu.start),
-    [CPU_DUR] = TABLE_FIELD(cpu_record, row.dur, cpu.dur),
-    [CPU_THREAD] = TABLE_FIELD(cpu_record, row.thread, cpu.thread),
-    [CPU_KIND] = TABLE_FIELD(cpu_record, row.kind, cpu.kind),
-    [CPU_CORRELATION] = TABLE_FIELD(cpu_record, row.correlation, cpu.correlation),
-    [CPU_PARENT] = TABLE_FIELD(cpu_record, parent, cpu.parent),
-    TABLE_FIELD(cpu_record, row.name, cpu.name),
-    TABLE_FIELD(cpu_record, row.external_id, cpu.external_id),
+    [CPU_START] = TABLE_FIELD(TABLE_FIXED, kit_cpu_row, start, cpu.start),
+    [CPU_DUR] = TABLE_FIELD(TABLE_INT, kit_cpu_row, dur, cpu.dur),
+    [CPU_THREAD] = TABLE_FIELD(TABLE_REF, kit_cpu_row, thread, cpu.thread),
+    [CPU_KIND] = TABLE_FIELD(TABLE_FIXED, kit_cpu_row, kind, cpu.kind),
+    [CPU_CORRELATION] = TABLE_FIELD(TABLE_INT, kit_cpu_row, correlation, cpu.correlation),
+    [CPU_PARENT] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), cpu.parent),
+    TABLE_FIELD(TABLE_REF, kit_cpu_row, name, cpu.name),
+    TABLE_FIELD(TABLE_INT, kit_cpu_row, external_id, cpu.external_id),
 };
 static const table_field device_fields[] = {
-    [DEVICE_ID] = TABLE_FIELD(device_record, id, devices.id),
-    [DEVICE_NAME] = TABLE_FIELD(device_record, name, devices.name),
-    [DEVICE_SMS] = TABLE_FIELD(device_record, sms, devices.sms),
-    [DEVICE_ROWS] = TABLE_FIELD(device_record, rows, devices.rows),
+    [DEVICE_ID] = TABLE_FIELD(TABLE_INT, device_record, id, devices.id),
+    [DEVICE_NAME] = TABLE_FIELD(TABLE_REF, device_record, name, devices.name),
+    [DEVICE_SMS] = TABLE_FIELD(TABLE_INT, device_record, sms, devices.sms),
+    [DEVICE_ROWS] = TABLE_FIELD(TABLE_FIXED, device_record, rows, devices.rows),
 };
 static const table_field stream_fields[] = {
-    [STREAM_DEVICE] = TABLE_FIELD(stream_record, device, streams.device),
-    [STREAM_ID] = TABLE_FIELD(stream_record, id, streams.id),
-    [STREAM_LABEL] = TABLE_FIELD(stream_record, label, streams.label),
+    [STREAM_DEVICE] = TABLE_FIELD(TABLE_REF, stream_record, device, streams.device),
+    [STREAM_ID] = TABLE_FIELD(TABLE_INT, stream_record, id, streams.id),
+    [STREAM_LABEL] = TABLE_FIELD(TABLE_REF, stream_record, label, streams.label),
 };
 static const table_field thread_fields[] = {
-    [THREAD_PID] = TABLE_FIELD(thread_record, pid, threads.pid),
-    [THREAD_TID] = TABLE_FIELD(thread_record, tid, threads.tid),
-    [THREAD_PROCESS] = TABLE_FIELD(thread_record, process, threads.process),
-    [THREAD_NAME] = TABLE_FIELD(thread_record, name, threads.name),
+    [THREAD_PID] = TABLE_FIELD(TABLE_INT, thread_record, pid, threads.pid),
+    [THREAD_TID] = TABLE_FIELD(TABLE_INT, thread_record, tid, threads.tid),
+    [THREAD_PROCESS] = TABLE_FIELD(TABLE_REF, thread_record, process, threads.process),
+    [THREAD_NAME] = TABLE_FIELD(TABLE_REF, thread_record, name, threads.name),
 };
 
 #define N_FIELDS(fields) (sizeof(fields) / sizeof(fields)[0])
@@ -59,11 +59,11 @@ kit_trace *kit_trace_create(mill_run *run) {
     t->size = sizeof *t;
     t->rank = t->world_size = t->base_ns = MILL_UNKNOWN;
     t->complete = 1;
-    table_init(&b->gpu, run, t, gpu_fields, N_FIELDS(gpu_fields));
-    table_init(&b->cpu, run, t, cpu_fields, N_FIELDS(cpu_fields));
-    table_init(&b->devices, run, t, device_fields, N_FIELDS(device_fields));
-    table_init(&b->streams, run, t, stream_fields, N_FIELDS(stream_fields));
-    table_init(&b->threads, run, t, thread_fields, N_FIELDS(thread_fields));
+    table_init(&b->gpu, run, t, gpu_fields, N_FIELDS(gpu_fields), sizeof(kit_gpu_row));
+    table_init(&b->cpu, run, t, cpu_fields, N_FIELDS(cpu_fields), sizeof(kit_cpu_row));
+    table_init(&b->devices, run, t, device_fields, N_FIELDS(device_fields), sizeof(device_record));
+    table_init(&b->streams, run, t, stream_fields, N_FIELDS(stream_fields), sizeof(stream_record));
+    table_init(&b->threads, run, t, thread_fields, N_FIELDS(thread_fields), sizeof(thread_record));
     b->strings = kit_intern_create();
     b->kinds = kit_intern_create();
     b->rules = kit_intern_create();
@@ -141,35 +141,36 @@ void kit_trace_classify(kit_trace *b, uint32_t name, mill_class cls, uint16_t ki
 uint32_t kit_trace_device(kit_trace *b, int64_t id) {
     uint32_t device = kit_intern_add(b->device_ids, (const char *)&id, sizeof id, 0);
     if (device == b->devices.n)
-        table_append(&b->devices, &(device_record){id, MILL_UNKNOWN, 0, MILL_NONE});
+        *(device_record *)table_append(&b->devices) =
+            (device_record){id, MILL_UNKNOWN, 0, MILL_NONE};
     return device;
 }
 
 void kit_trace_describe_device(kit_trace *b, uint32_t device, uint32_t name, int64_t sms) {
-    *(uint32_t *)table_cell(&b->devices, DEVICE_NAME, device) = name;
-    *(int64_t *)table_cell(&b->devices, DEVICE_SMS, device) = sms;
+    table_set(&b->devices, DEVICE_NAME, device, name);
+    table_set(&b->devices, DEVICE_SMS, device, sms);
 }
 
 uint32_t kit_trace_stream(kit_trace *b, uint32_t device, int64_t id, uint32_t label) {
     stream_record record = {id, device, label}; /* no padding: its bytes are the key */
     uint32_t stream = kit_intern_add(b->stream_ids, (const char *)&record, sizeof record, 0);
     if (stream == b->streams.n)
-        table_append(&b->streams, &record);
+        *(stream_record *)table_append(&b->streams) = record;
     return stream;
 }
 
 void kit_trace_label_stream(kit_trace *b, uint32_t stream, uint32_t label) {
-    *(uint32_t *)table_cell(&b->streams, STREAM_LABEL, stream) = label;
+    table_set(&b->streams, STREAM_LABEL, stream, label);
 }
 
 uint32_t kit_trace_thread(kit_trace *b, int64_t pid, int64_t tid) {
-    table_append(&b->threads, &(thread_record){pid, tid, MILL_NONE, MILL_NONE});
+    *(thread_record *)table_append(&b->threads) = (thread_record){pid, tid, MILL_NONE, MILL_NONE};
     return (uint32_t)(b->threads.n - 1);
 }
 
 void kit_trace_name_thread(kit_trace *b, uint32_t thread, uint32_t process, uint32_t name) {
-    *(uint32_t *)table_cell(&b->threads, THREAD_PROCESS, thread) = process;
-    *(uint32_t *)table_cell(&b->threads, THREAD_NAME, thread) = name;
+    table_set(&b->threads, THREAD_PROCESS, thread, process);
+    table_set(&b->threads, THREAD_NAME, thread, name);
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -211,10 +212,11 @@ static const kit_diagnostic cpu_problems[N_PROBLEMS] = {
                   "CPU slices beyond the 4294967295 that a trace can hold were left out.", true},
 };
 
-static void append(kit_trace *b, table *t, const void *record, int64_t start, int64_t dur,
-                   uint64_t byte, const kit_diagnostic problems[N_PROBLEMS]) {
+/* Whether a row can be one; if not, that is counted. */
+static bool accept(kit_trace *b, const table *t, int64_t start, int64_t dur, uint64_t byte,
+                   const kit_diagnostic problems[N_PROBLEMS]) {
     int64_t end;
-    row_problem problem = N_PROBLEMS;
+    row_problem problem;
     if (start == MILL_UNKNOWN || dur == MILL_UNKNOWN)
         problem = NO_TIME;
     else if (dur < 0)
@@ -225,20 +227,20 @@ static void append(kit_trace *b, table *t, const void *record, int64_t start, in
         problem = BROKEN;
     else if (t->n == MILL_NONE)
         problem = TOO_MANY;
-    if (problem == N_PROBLEMS)
-        table_append(t, record);
     else
-        kit_trace_diagnose(b, &problems[problem], (int64_t)byte);
+        return true;
+    kit_trace_diagnose(b, &problems[problem], (int64_t)byte);
+    return false;
 }
 
 void kit_trace_gpu(kit_trace *b, const kit_gpu_row *row) {
-    append(b, &b->gpu, &(gpu_record){*row, MILL_NONE}, row->start, row->dur, row->byte,
-           gpu_problems);
+    if (accept(b, &b->gpu, row->start, row->dur, row->byte, gpu_problems))
+        *(kit_gpu_row *)table_append(&b->gpu) = *row;
 }
 
 void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row) {
-    append(b, &b->cpu, &(cpu_record){*row, MILL_NONE}, row->start, row->dur, row->byte,
-           cpu_problems);
+    if (accept(b, &b->cpu, row->start, row->dur, row->byte, cpu_problems))
+        *(kit_cpu_row *)table_append(&b->cpu) = *row;
 }
 
 void kit_trace_diagnose(kit_trace *b, const kit_diagnostic *diagnostic, int64_t byte) {

@@ -23,21 +23,19 @@ static int compare_i64(int64_t a, int64_t b) {
 }
 
 static int compare_field(const table *t, size_t field, uint32_t a, uint32_t b) {
-    if (t->fields[field].width == sizeof(int64_t))
-        return compare_i64(table_i64(t, field, a), table_i64(t, field, b));
-    return compare_i64(table_u32(t, field, a), table_u32(t, field, b));
+    return compare_i64(table_get(t, field, a), table_get(t, field, b));
 }
 
 static int64_t end_of(const table *t, uint64_t row) {
-    return table_i64(t, GPU_START, row) + table_i64(t, GPU_DUR, row);
+    return table_get(t, GPU_START, row) + table_get(t, GPU_DUR, row);
 }
 _Static_assert((int)GPU_START == CPU_START && (int)GPU_DUR == CPU_DUR, "end_of serves both");
 
 /* ---------------------------------------------------------------- devices and streams */
 
 /* Sorts a small table; gives back which row each old row became, to be freed. */
-static uint32_t *sort_and_renumber(table *t, table_compare compare) {
-    uint32_t *order = table_order(t, compare), *now = kit_alloc(t->n + 1, sizeof *now);
+static uint32_t *sort_and_renumber(table *t, size_t field, table_compare tie) {
+    uint32_t *order = table_order(t, field, tie), *now = kit_alloc(t->n + 1, sizeof *now);
     for (uint64_t i = 0; i < t->n; i++)
         now[order[i]] = (uint32_t)i;
     table_permute(t, order, t->n);
@@ -47,47 +45,47 @@ static uint32_t *sort_and_renumber(table *t, table_compare compare) {
 
 static void renumber(table *t, size_t field, const uint32_t *now) {
     for (uint64_t i = 0; i < t->n; i++) {
-        uint32_t *cell = table_cell(t, field, i);
-        *cell = now[*cell];
+        uint32_t old = (uint32_t)table_get(t, field, i);
+        if (now[old] != old)
+            table_set(t, field, i, now[old]);
     }
 }
 
-static int compare_devices(const table *t, uint32_t a, uint32_t b) {
-    return compare_field(t, DEVICE_ID, a, b);
-}
-
 static int compare_streams(const table *t, uint32_t a, uint32_t b) {
-    int order = compare_field(t, STREAM_DEVICE, a, b);
-    if (!order)
-        order = compare_field(t, STREAM_ID, a, b);
+    int order = compare_field(t, STREAM_ID, a, b);
     return order ? order : compare_field(t, STREAM_LABEL, a, b);
 }
 
 /* So that the number of a stream stands for (device, id) in every order. */
 static void order_streams(kit_trace *b) {
-    uint32_t *now = sort_and_renumber(&b->devices, compare_devices);
+    uint32_t *now = sort_and_renumber(&b->devices, DEVICE_ID, NULL);
     renumber(&b->streams, STREAM_DEVICE, now);
     free(now);
-    now = sort_and_renumber(&b->streams, compare_streams);
+    now = sort_and_renumber(&b->streams, STREAM_DEVICE, compare_streams);
     renumber(&b->gpu, GPU_STREAM, now);
     free(now);
 }
 
 static void count_rows_of_devices(kit_trace *b) {
+    int64_t *rows = kit_alloc(b->streams.n + 1, sizeof *rows);
     for (uint64_t i = 0; i < b->gpu.n; i++) {
-        uint32_t stream = table_u32(&b->gpu, GPU_STREAM, i);
-        uint32_t device = table_u32(&b->streams, STREAM_DEVICE, stream);
-        ++*(uint64_t *)table_cell(&b->devices, DEVICE_ROWS, device);
+        uint64_t stream = (uint64_t)table_get(&b->gpu, GPU_STREAM, i);
+        rows[stream]++;
     }
+    for (uint64_t i = 0; i < b->streams.n; i++) {
+        uint64_t device = (uint64_t)table_get(&b->streams, STREAM_DEVICE, i);
+        table_set(&b->devices, DEVICE_ROWS, device,
+                  table_get(&b->devices, DEVICE_ROWS, device) + rows[i]);
+    }
+    free(rows);
 }
 
 /* ---------------------------------------------------------------- GPU activities */
 
-/* (start, end, stream, correlation), then what else makes a duplicate, so that they lie together.
- */
+/* Of activities with one start: (end, stream, correlation), then what else makes a duplicate, so
+ * that they lie together. */
 static int compare_gpu(const table *t, uint32_t a, uint32_t b) {
-    static const uint8_t fields[] = {GPU_START,       GPU_DUR,  GPU_STREAM,
-                                     GPU_CORRELATION, GPU_NAME, GPU_TRACK};
+    static const uint8_t fields[] = {GPU_DUR, GPU_STREAM, GPU_CORRELATION, GPU_NAME, GPU_TRACK};
     int order = 0;
     for (size_t i = 0; order == 0 && i < sizeof fields; i++)
         order = compare_field(t, fields[i], a, b);
@@ -95,7 +93,7 @@ static int compare_gpu(const table *t, uint32_t a, uint32_t b) {
 }
 
 static void sort_gpu(kit_trace *b) {
-    uint32_t *order = table_order(&b->gpu, compare_gpu);
+    uint32_t *order = table_order(&b->gpu, GPU_START, compare_gpu);
     table_permute(&b->gpu, order, b->gpu.n);
     free(order);
 }
@@ -106,8 +104,9 @@ static void drop_duplicates(kit_trace *b) {
     uint32_t *kept = kit_alloc(t->n + 1, sizeof *kept);
     uint64_t n = 0;
     for (uint64_t i = 0; i < t->n; i++) {
-        if (n && compare_gpu(t, kept[n - 1], (uint32_t)i) == 0)
-            kit_trace_diagnose(b, &duplicate, table_i64(t, GPU_BYTE, i));
+        if (n && table_get(t, GPU_START, kept[n - 1]) == table_get(t, GPU_START, i) &&
+            compare_gpu(t, kept[n - 1], (uint32_t)i) == 0)
+            kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, i));
         else
             kept[n++] = (uint32_t)i;
     }
@@ -126,8 +125,8 @@ static bool clip_broken_timers(kit_trace *b, int64_t max_overlap) {
     table *t = &b->gpu;
     bool any = false;
     for (uint64_t i = t->n; i-- > 0;) {
-        upcoming *u = &streams[table_u32(t, GPU_STREAM, i)];
-        int64_t start = table_i64(t, GPU_START, i), end = end_of(t, i);
+        upcoming *u = &streams[table_get(t, GPU_STREAM, i)];
+        int64_t start = table_get(t, GPU_START, i), end = end_of(t, i);
         if (u->has && start < u->start) {
             u->later = u->start;
             u->has_later = true;
@@ -135,8 +134,8 @@ static bool clip_broken_timers(kit_trace *b, int64_t max_overlap) {
         u->start = start;
         u->has = true;
         if (u->has_later && end > u->later && end - u->later > max_overlap) {
-            *(int64_t *)table_cell(t, GPU_DUR, i) = u->later - start;
-            kit_trace_diagnose(b, &clipped, table_i64(t, GPU_BYTE, i));
+            table_set(t, GPU_DUR, i, u->later - start);
+            kit_trace_diagnose(b, &clipped, table_get(t, GPU_BYTE, i));
             any = true;
         }
     }
@@ -146,66 +145,101 @@ static bool clip_broken_timers(kit_trace *b, int64_t max_overlap) {
 
 /* ---------------------------------------------------------------- CPU slices */
 
-/* (start, longest first, thread): a parent comes before its children. */
+/* Of slices with one start: (longest first, thread), so that a parent comes before its children. */
 static int compare_cpu(const table *t, uint32_t a, uint32_t b) {
-    int order = compare_field(t, CPU_START, a, b);
-    if (!order)
-        order = compare_field(t, CPU_DUR, b, a);
+    int order = compare_field(t, CPU_DUR, b, a);
     return order ? order : compare_field(t, CPU_THREAD, a, b);
 }
 
 /* Each thread's open slices hang together by their parents, from the innermost one out. */
 static void find_parents(kit_trace *b) {
     table *t = &b->cpu;
-    uint32_t *innermost = kit_alloc(b->threads.n + 1, sizeof *innermost);
+    uint32_t *parents = kit_realloc(NULL, t->n + 1, sizeof *parents);
+    uint32_t *innermost = kit_realloc(NULL, b->threads.n + 1, sizeof *innermost);
     memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost); /* MILL_NONE */
     for (uint64_t i = 0; i < t->n; i++) {
-        uint32_t *top = &innermost[table_u32(t, CPU_THREAD, i)];
-        int64_t start = table_i64(t, CPU_START, i), end = end_of(t, i);
+        uint32_t *top = &innermost[table_get(t, CPU_THREAD, i)];
+        int64_t start = table_get(t, CPU_START, i), end = end_of(t, i);
         while (*top != MILL_NONE && (end_of(t, *top) <= start || end_of(t, *top) < end))
-            *top = table_u32(t, CPU_PARENT, *top);
-        *(uint32_t *)table_cell(t, CPU_PARENT, i) = *top;
+            *top = parents[*top];
+        parents[i] = *top;
         *top = (uint32_t)i;
     }
+    table_put(t, CPU_PARENT, parents);
     free(innermost);
+    free(parents);
 }
 
-static int compare_correlation(const table *t, uint32_t a, uint32_t b) {
-    return compare_field(t, CPU_CORRELATION, a, b);
+/* Which runtime and driver calls can have launched something, in the order of their correlation. */
+typedef struct launches {
+    const table *cpu;
+    uint32_t *calls;
+    uint64_t n;
+    uint64_t at; /* where the last search ended: activities mostly ask in order */
+} launches;
+
+/* Correlation 0 is CUPTI's "none". */
+static bool correlates(int64_t correlation) {
+    return correlation != MILL_UNKNOWN && correlation != 0;
 }
 
-/* The first runtime or driver call of that correlation, or MILL_NONE. `calls` is sorted by it. */
-static uint32_t find_launch(const table *cpu, const uint32_t *calls, uint64_t n,
-                            int64_t correlation) {
-    uint64_t low = 0, high = n;
+static void launches_init(launches *l, const table *cpu) {
+    *l = (launches){.cpu = cpu, .calls = kit_realloc(NULL, cpu->n + 1, sizeof *l->calls)};
+    for (uint64_t i = 0; i < cpu->n; i++) {
+        int64_t kind = table_get(cpu, CPU_KIND, i);
+        if ((kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER) &&
+            correlates(table_get(cpu, CPU_CORRELATION, i)))
+            l->calls[l->n++] = (uint32_t)i;
+    }
+    l->calls = table_sort(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
+}
+
+static int64_t correlation_at(const launches *l, uint64_t i) {
+    return table_get(l->cpu, CPU_CORRELATION, l->calls[i]);
+}
+
+/* The first call of that correlation, or MILL_NONE. Looks near the last one found, farther and
+ * farther away, then by halves. */
+static uint32_t launches_find(launches *l, int64_t correlation) {
+    uint64_t low = 0, high = l->n, step = 1;
+    if (l->at < l->n && correlation_at(l, l->at) < correlation) {
+        low = l->at + 1;
+        while (low + step < high && correlation_at(l, low + step) < correlation) {
+            low += step + 1;
+            step *= 2;
+        }
+        high = low + step < high ? low + step : high;
+    } else {
+        high = l->at < l->n ? l->at : l->n;
+        while (step < high && correlation_at(l, high - step) >= correlation) {
+            high -= step;
+            step *= 2;
+        }
+        low = step < high ? high - step : 0;
+    }
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (table_i64(cpu, CPU_CORRELATION, calls[middle]) < correlation)
+        if (correlation_at(l, middle) < correlation)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < n && table_i64(cpu, CPU_CORRELATION, calls[low]) == correlation;
-    return found ? calls[low] : MILL_NONE;
+    l->at = low;
+    return low < l->n && correlation_at(l, low) == correlation ? l->calls[low] : MILL_NONE;
 }
 
-/* By correlation alone: neither the names of calls nor the arrows of the file can be relied on.
- * Correlation 0 is CUPTI's "none". */
+/* By correlation alone: neither the names of calls nor the arrows of the file can be relied on. */
 static void join_launches(kit_trace *b) {
-    table *cpu = &b->cpu, *gpu = &b->gpu;
-    uint32_t *calls = table_order(cpu, compare_correlation);
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < cpu->n; i++) {
-        uint8_t kind = *(uint8_t *)table_cell(cpu, CPU_KIND, calls[i]);
-        if (kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER)
-            calls[n++] = calls[i];
+    launches l;
+    launches_init(&l, &b->cpu);
+    uint32_t *found = kit_realloc(NULL, b->gpu.n + 1, sizeof *found);
+    for (uint64_t i = 0; i < b->gpu.n; i++) {
+        int64_t correlation = table_get(&b->gpu, GPU_CORRELATION, i);
+        found[i] = correlates(correlation) ? launches_find(&l, correlation) : MILL_NONE;
     }
-    for (uint64_t i = 0; i < gpu->n; i++) {
-        int64_t correlation = table_i64(gpu, GPU_CORRELATION, i);
-        if (correlation != MILL_UNKNOWN && correlation != 0)
-            *(uint32_t *)table_cell(gpu, GPU_LAUNCH, i) = find_launch(cpu, calls, n, correlation);
-    }
-    free(calls);
+    table_put(&b->gpu, GPU_LAUNCH, found);
+    free(found);
+    free(l.calls);
 }
 
 /* ---------------------------------------------------------------- texts and diagnostics */
@@ -227,7 +261,7 @@ static void publish_texts(kit_trace *b, const kit_intern *intern, const table_fi
     }
     char *to = mill_value_alloc(b->run, b->value, bytes);
     table t;
-    table_init(&t, b->run, b->value, fields, n_fields);
+    table_init(&t, b->run, b->value, fields, n_fields, sizeof(text_record));
     for (uint32_t i = 0; i < n; i++) {
         const char *text = kit_intern_text(intern, i, &length);
         memcpy(to, text, length);
@@ -236,7 +270,7 @@ static void publish_texts(kit_trace *b, const kit_intern *intern, const table_fi
                               {UINT16_MAX, UINT16_MAX, MILL_CLASS_NONE}};
         if (i < b->n_classes)
             record.cls = b->classes[i];
-        table_append(&t, &record);
+        *(text_record *)table_append(&t) = record;
         to += length + 1;
     }
     table_publish(&t);
@@ -246,18 +280,19 @@ static void publish_texts(kit_trace *b, const kit_intern *intern, const table_fi
 
 #define PUBLISH_TEXTS(b, column)                                                                   \
     do {                                                                                           \
-        static const table_field fields[] = {TABLE_FIELD(text_record, text, column.text),          \
-                                             TABLE_FIELD(text_record, length, column.length)};     \
+        static const table_field fields[] = {                                                      \
+            TABLE_FIELD(TABLE_INT, text_record, text, column.text),                                \
+            TABLE_FIELD(TABLE_REF, text_record, length, column.length)};                           \
         publish_texts((b), (b)->column, fields, 2, &(b)->value->column);                           \
     } while (0)
 
 static void publish_names(kit_trace *b) {
     static const table_field fields[] = {
-        TABLE_FIELD(text_record, text, names.texts.text),
-        TABLE_FIELD(text_record, length, names.texts.length),
-        TABLE_FIELD(text_record, cls.cls, names.cls),
-        TABLE_FIELD(text_record, cls.kind, names.kind),
-        TABLE_FIELD(text_record, cls.rule, names.rule),
+        TABLE_FIELD(TABLE_INT, text_record, text, names.texts.text),
+        TABLE_FIELD(TABLE_REF, text_record, length, names.texts.length),
+        TABLE_FIELD(TABLE_FIXED, text_record, cls.cls, names.cls),
+        TABLE_FIELD(TABLE_FIXED, text_record, cls.kind, names.kind),
+        TABLE_FIELD(TABLE_FIXED, text_record, cls.rule, names.rule),
     };
     publish_texts(b, b->names, fields, 5, &b->value->names.texts);
 }
@@ -271,20 +306,20 @@ typedef struct diagnostic_record {
 
 static void publish_diagnostics(kit_trace *b) {
     static const table_field fields[] = {
-        TABLE_FIELD(diagnostic_record, kind, diagnostics.kind),
-        TABLE_FIELD(diagnostic_record, text, diagnostics.text),
-        TABLE_FIELD(diagnostic_record, count, diagnostics.count),
-        TABLE_FIELD(diagnostic_record, first_byte, diagnostics.first_byte),
-        TABLE_FIELD(diagnostic_record, lost, diagnostics.lost),
+        TABLE_FIELD(TABLE_REF, diagnostic_record, kind, diagnostics.kind),
+        TABLE_FIELD(TABLE_REF, diagnostic_record, text, diagnostics.text),
+        TABLE_FIELD(TABLE_FIXED, diagnostic_record, count, diagnostics.count),
+        TABLE_FIELD(TABLE_INT, diagnostic_record, first_byte, diagnostics.first_byte),
+        TABLE_FIELD(TABLE_FIXED, diagnostic_record, lost, diagnostics.lost),
     };
     table t;
-    table_init(&t, b->run, b->value, fields, 5);
+    table_init(&t, b->run, b->value, fields, 5, sizeof(diagnostic_record));
     for (size_t i = 0; i < b->n_diagnostics; i++) {
         const diagnostic_count *d = &b->diagnostics[i];
         diagnostic_record record = {
             d->count, d->first_byte, kit_trace_string(b, d->what->kind, strlen(d->what->kind)),
             kit_trace_string(b, d->what->text, strlen(d->what->text)), d->what->lost};
-        table_append(&t, &record);
+        *(diagnostic_record *)table_append(&t) = record;
     }
     table_publish(&t);
     table_finish(&t);
@@ -293,6 +328,10 @@ static void publish_diagnostics(kit_trace *b) {
 
 mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     mill_trace *t = b->value;
+    table *tables[] = {&b->gpu, &b->cpu, &b->devices, &b->streams, &b->threads};
+    const size_t n_tables = sizeof tables / sizeof tables[0];
+    for (size_t i = 0; i < n_tables; i++)
+        table_seal(tables[i]);
     order_streams(b);
     sort_gpu(b);
     drop_duplicates(b);
@@ -300,14 +339,13 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
         sort_gpu(b); /* their ends moved */
     count_rows_of_devices(b);
 
-    uint32_t *order = table_order(&b->cpu, compare_cpu);
+    uint32_t *order = table_order(&b->cpu, CPU_START, compare_cpu);
     table_permute(&b->cpu, order, b->cpu.n);
     free(order);
     find_parents(b);
     join_launches(b);
 
-    table *tables[] = {&b->gpu, &b->cpu, &b->devices, &b->streams, &b->threads};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+    for (size_t i = 0; i < n_tables; i++)
         table_publish(tables[i]);
     t->gpu.n = b->gpu.n;
     t->cpu.n = b->cpu.n;

@@ -8,17 +8,8 @@
 #include <tracemill/kit/intern.h>
 #include <tracemill/kit/trace_builder.h>
 
-/* Rows as they are appended, and the numbers of those fields that the builder reads again. */
-typedef struct gpu_record {
-    kit_gpu_row row;
-    uint32_t launch;
-} gpu_record;
+/* Numbers of those columns that the builder reads again. */
 enum { GPU_START, GPU_DUR, GPU_NAME, GPU_STREAM, GPU_CORRELATION, GPU_LAUNCH, GPU_TRACK, GPU_BYTE };
-
-typedef struct cpu_record {
-    kit_cpu_row row;
-    uint32_t parent;
-} cpu_record;
 enum { CPU_START, CPU_DUR, CPU_THREAD, CPU_KIND, CPU_CORRELATION, CPU_PARENT };
 
 typedef struct device_record {

@@ -38,7 +38,7 @@ static mill_status fill(document *d) {
                              "max-event higher, or see what is wrong with the file there",
                              (unsigned long long)d->base, d->config->max_event);
         d->room = d->room * 2 < d->config->max_event ? d->room * 2 : d->config->max_event;
-        d->text = kit_realloc(d->text, d->room, 1);
+        d->text = kit_realloc(d->text, d->room + DOCUMENT_BEYOND, 1);
     }
     while (d->end < d->room && !d->ended) {
         size_t length = 0;
@@ -48,6 +48,7 @@ static mill_status fill(document *d) {
         d->ended = length == 0;
         d->end += length;
     }
+    memset(d->text + d->end, 0, DOCUMENT_BEYOND);
     return MILL_OK;
 }
 
@@ -136,6 +137,18 @@ static mill_status read_event(document *d) {
     return status;
 }
 
+/* As many events as the caller takes by itself; false: none. */
+static bool read_many(document *d) {
+    if (!d->calls->events)
+        return false;
+    uint64_t n = 0;
+    size_t used =
+        d->calls->events(d->arg, d->text + d->at, d->text + d->end, byte_at(d, d->at), &n);
+    d->at += used;
+    d->result.events += n;
+    return used > 0;
+}
+
 /* The elements of the array whose '[' was passed, and its ']' if there is one. */
 static mill_status read_events(document *d) {
     d->result.has_events = true;
@@ -150,7 +163,8 @@ static mill_status read_events(document *d) {
             d->at++;
             return MILL_OK;
         } else if (c == '{') {
-            status = read_event(d);
+            if (!read_many(d))
+                status = read_event(d);
         } else {
             malformed(d);
             status = resynchronise(d);
@@ -347,7 +361,7 @@ static mill_status read_top(document *d) {
 mill_status document_read(mill_run *run, const document_config *config, const document_calls *calls,
                           void *arg, document_result *ret_result) {
     document d = {.run = run, .config = config, .calls = calls, .arg = arg, .room = config->window};
-    d.text = kit_alloc(d.room, 1);
+    d.text = kit_alloc(d.room + DOCUMENT_BEYOND, 1);
     d.result.complete = true;
     mill_status status = read_top(&d);
     int c = -1;

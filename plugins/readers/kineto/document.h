@@ -8,6 +8,8 @@
 
 #include <tracemill/tracemill.h>
 
+#define DOCUMENT_BEYOND 64
+
 typedef enum document_problem {
     DOCUMENT_MALFORMED, /* an event that is no JSON: left out */
     DOCUMENT_TRUNCATED, /* the text ends too early */
@@ -20,6 +22,10 @@ typedef struct document_calls {
     /* Fills up to `room` bytes; *ret_length 0 at the end of the text. */
     mill_status (*read)(void *arg, char *to, size_t room, size_t *ret_length);
     void (*event)(void *arg, const event *e, uint64_t byte);
+    /* Takes as many events as it likes from the '{' at `text` on, and returns the bytes they fill;
+     * 0 leaves the first one to `event`. DOCUMENT_BEYOND NULs stand at `end`. NULL: takes none. */
+    size_t (*events)(void *arg, const char *text, const char *end, uint64_t byte,
+                     uint64_t *ret_events);
     /* A member of the top object other than traceEvents; asked by its key first. */
     bool (*wants)(void *arg, const char *key);
     void (*fact)(void *arg, const char *key, json_value value);

@@ -122,9 +122,7 @@ static uint32_t find_process(rows *r, json_value pid) {
     return process;
 }
 
-/* Valid until the next call. */
-static track *find_track(rows *r, const event *e) {
-    json_value pid = e->member[EVENT_PID], tid = e->member[EVENT_TID];
+uint32_t rows_track(rows *r, json_value pid, json_value tid) {
     char *key = room_for(r, TEXT_KEY, pid.length + 1 + tid.length);
     if (pid.length)
         memcpy(key, pid.at, pid.length);
@@ -144,11 +142,15 @@ static track *find_track(rows *r, const event *e) {
                                .thread = MILL_NONE,
                                .stream = MILL_NONE};
     }
-    return &r->tracks[found];
+    return found;
 }
 
-static uint32_t thread_of(rows *r, const event *e) {
-    track *t = find_track(r, e);
+static uint32_t track_of(rows *r, const event *e) {
+    return rows_track(r, e->member[EVENT_PID], e->member[EVENT_TID]);
+}
+
+uint32_t rows_thread(rows *r, uint32_t number) {
+    track *t = &r->tracks[number];
     if (t->thread == MILL_NONE)
         t->thread = kit_trace_thread(r->b, t->pid, t->tid);
     return t->thread;
@@ -165,17 +167,27 @@ static int64_t stream_number(json_value tid) {
     return facts_int(tid);
 }
 
-/* The stream by the event's args, else by the line it stands on. */
-static uint32_t stream_of(rows *r, const event *e, track *t) {
-    int64_t device = facts_int(e->member[EVENT_ARG_DEVICE]);
-    int64_t stream = facts_int(e->member[EVENT_ARG_STREAM]);
+uint32_t rows_stream(rows *r, uint32_t number, int64_t device, int64_t stream, json_value tid) {
+    track *t = &r->tracks[number];
     if (device == MILL_UNKNOWN)
         device = t->pid;
     if (stream == MILL_UNKNOWN)
-        stream = stream_number(e->member[EVENT_TID]);
+        stream = stream_number(tid);
     t->stream = kit_trace_stream(r->b, kit_trace_device(r->b, device), stream,
                                  stream == MILL_UNKNOWN ? t->tid_word : MILL_NONE);
     return t->stream;
+}
+
+void rows_set_stream(rows *r, uint32_t number, uint32_t stream) {
+    r->tracks[number].stream = stream;
+}
+
+kit_trace *rows_builder(rows *r) {
+    return r->b;
+}
+
+bool rows_wants_cpu(const rows *r, uint8_t kind) {
+    return r->cpu && (kind != MILL_CPU_PYTHON || r->python);
 }
 
 /* ---------------------------------------------------------------- values */
@@ -205,17 +217,17 @@ static int64_t product_of(json_value value) {
 }
 
 /* The row of a name, demangled if it needs to be. */
-static uint32_t name_of(rows *r, text name, uint8_t cat) {
-    if (name.length < 3 || memcmp(name.at, "_Z", 2) != 0)
-        return kit_trace_name(r->b, name.at, name.length, cat);
+uint32_t rows_name(rows *r, const char *name, size_t length, uint8_t cat) {
+    if (length < 3 || memcmp(name, "_Z", 2) != 0)
+        return kit_trace_name(r->b, name, length, cat);
     uint32_t n = kit_intern_count(r->mangled);
-    uint32_t found = kit_intern_add(r->mangled, name.at, name.length, cat);
+    uint32_t found = kit_intern_add(r->mangled, name, length, cat);
     if (found == n) {
         int status;
         char *plain = __cxa_demangle(kit_intern_text(r->mangled, n, NULL), NULL, NULL, &status);
         r->demangled = grow(r->demangled, n, sizeof *r->demangled);
         r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), cat)
-                                : kit_trace_name(r->b, name.at, name.length, cat);
+                                : kit_trace_name(r->b, name, length, cat);
         free(plain);
     }
     return r->demangled[found];
@@ -224,7 +236,7 @@ static uint32_t name_of(rows *r, text name, uint8_t cat) {
 /* ---------------------------------------------------------------- events */
 
 static void take_gpu(rows *r, const event *e, text name, uint8_t cat, uint64_t byte) {
-    track *line = find_track(r, e);
+    uint32_t line = track_of(r, e);
     kit_gpu_row row = {
         .start = time_of(e->member[EVENT_TS]),
         .dur = time_of(e->member[EVENT_DUR]),
@@ -235,16 +247,17 @@ static void take_gpu(rows *r, const event *e, text name, uint8_t cat, uint64_t b
         .bytes = facts_int(e->member[EVENT_ARG_BYTES]),
         .waited_event = facts_int(e->member[EVENT_ARG_WAITED_EVENT]),
         .byte = byte,
-        .name = name_of(r, name, cat),
-        .stream = stream_of(r, e, line),
-        .track = (uint32_t)(line - r->tracks),
+        .name = rows_name(r, name.at, name.length, cat),
+        .stream = rows_stream(r, line, facts_int(e->member[EVENT_ARG_DEVICE]),
+                              facts_int(e->member[EVENT_ARG_STREAM]), e->member[EVENT_TID]),
+        .track = line,
         .cat = cat,
     };
     kit_trace_gpu(r->b, &row);
 }
 
 static void take_cpu(rows *r, const event *e, text name, uint8_t kind, uint64_t byte) {
-    if (!r->cpu || (kind == MILL_CPU_PYTHON && !r->python))
+    if (!rows_wants_cpu(r, kind))
         return;
     kit_cpu_row row = {
         .start = time_of(e->member[EVENT_TS]),
@@ -252,8 +265,8 @@ static void take_cpu(rows *r, const event *e, text name, uint8_t kind, uint64_t 
         .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
         .external_id = facts_int(e->member[EVENT_ARG_EXTERNAL_ID]),
         .byte = byte,
-        .name = name_of(r, name, 0),
-        .thread = thread_of(r, e),
+        .name = rows_name(r, name.at, name.length, 0),
+        .thread = rows_thread(r, track_of(r, e)),
         .kind = kind,
     };
     kit_trace_cpu(r->b, &row);
@@ -273,7 +286,8 @@ static void take_metadata(rows *r, const event *e, text name) {
         uint32_t found = find_process(r, e->member[EVENT_PID]);
         r->process_names[found] = string;
     } else {
-        find_track(r, e)->name = string;
+        uint32_t line = track_of(r, e);
+        r->tracks[line].name = string;
     }
 }
 

@@ -29,10 +29,16 @@ extern "C" {
 
 typedef int64_t mill_off; /* bytes from the start of the mill_trace; 0: nothing there */
 
-/* A column of n rows (n stands in its table). Segment s holds rows [s << seg_shift, …). */
+/* A column of n rows (n stands in its table). Segment s holds rows [s << seg_shift, …).
+ *
+ * Columns of whole numbers are as narrow as their values allow: a column declared int64 below has
+ * 8, 4, 2 or 1 bytes a row, one declared uint32 has 4, 2 or 1, and one in which nothing is known
+ * has none. MILL_UNKNOWN and MILL_NONE are then the smallest and the largest value of that width.
+ * So read them with mill_i64 and mill_u32, which know; columns of other types always have their own
+ * width. */
 typedef struct mill_column {
     mill_off segments;  /* of mill_off[]: where each segment lies */
-    uint32_t width;     /* bytes of one row; 0: the column is not there */
+    uint32_t width;     /* bytes of one row; 0: no row has a value */
     uint32_t seg_shift; /* rows of a segment, as a power of two */
 } mill_column;
 
@@ -106,7 +112,7 @@ typedef struct mill_threads {
 /* GPU activities, sorted by (start, end, device, stream, correlation), duplicates removed. */
 typedef struct mill_gpu {
     uint64_t n;
-    mill_column start;       /* int64 ns */
+    mill_column start;       /* int64 ns, always 8 bytes a row */
     mill_column dur;         /* int64 ns, >= 0 */
     mill_column name;        /* uint32 row of `names` */
     mill_column stream;      /* uint32 row of `streams` */
@@ -126,7 +132,7 @@ typedef struct mill_gpu {
  */
 typedef struct mill_cpu {
     uint64_t n;
-    mill_column start;       /* int64 ns */
+    mill_column start;       /* int64 ns, always 8 bytes a row */
     mill_column dur;         /* int64 ns, >= 0 */
     mill_column name;        /* uint32 row of `names` */
     mill_column thread;      /* uint32 row of `threads` */
@@ -232,30 +238,65 @@ static inline uint64_t mill_segment_rows(const mill_column *c, uint64_t n, uint6
     return first >= n ? 0 : n - first < full ? n - first : full;
 }
 
-#define MILL_ROW_OF(ctype)                                                                         \
-    ((const ctype *)mill_segment(t, c,                                                             \
-                                 row >> c->seg_shift))[row & (((uint64_t)1 << c->seg_shift) - 1)]
+/* Where one row of a column lies. The column must have a width, row be below its table's n. */
+static inline const void *mill_cell(const mill_trace *t, const mill_column *c, uint64_t row) {
+    uint64_t in_segment = row & (((uint64_t)1 << c->seg_shift) - 1);
+    return (const char *)mill_segment(t, c, row >> c->seg_shift) + in_segment * c->width;
+}
 
-/* One row of a column of that width. The column must be there and row below its table's n. */
+/* One row of a column declared int64, however wide it is. */
 static inline int64_t mill_i64(const mill_trace *t, const mill_column *c, uint64_t row) {
-    return MILL_ROW_OF(int64_t);
+    switch (c->width) {
+    case 8:
+        return *(const int64_t *)mill_cell(t, c, row);
+    case 4: {
+        int32_t v = *(const int32_t *)mill_cell(t, c, row);
+        return v == INT32_MIN ? MILL_UNKNOWN : v;
+    }
+    case 2: {
+        int16_t v = *(const int16_t *)mill_cell(t, c, row);
+        return v == INT16_MIN ? MILL_UNKNOWN : v;
+    }
+    case 1: {
+        int8_t v = *(const int8_t *)mill_cell(t, c, row);
+        return v == INT8_MIN ? MILL_UNKNOWN : v;
+    }
+    default:
+        return MILL_UNKNOWN;
+    }
 }
-static inline uint64_t mill_u64(const mill_trace *t, const mill_column *c, uint64_t row) {
-    return MILL_ROW_OF(uint64_t);
-}
+
+/* One row of a column declared uint32, however wide it is. */
 static inline uint32_t mill_u32(const mill_trace *t, const mill_column *c, uint64_t row) {
-    return MILL_ROW_OF(uint32_t);
+    switch (c->width) {
+    case 4:
+        return *(const uint32_t *)mill_cell(t, c, row);
+    case 2: {
+        uint16_t v = *(const uint16_t *)mill_cell(t, c, row);
+        return v == UINT16_MAX ? MILL_NONE : v;
+    }
+    case 1: {
+        uint8_t v = *(const uint8_t *)mill_cell(t, c, row);
+        return v == UINT8_MAX ? MILL_NONE : v;
+    }
+    default:
+        return MILL_NONE;
+    }
+}
+
+/* One row of a column of that type; it must be there. */
+static inline uint64_t mill_u64(const mill_trace *t, const mill_column *c, uint64_t row) {
+    return *(const uint64_t *)mill_cell(t, c, row);
 }
 static inline uint16_t mill_u16(const mill_trace *t, const mill_column *c, uint64_t row) {
-    return MILL_ROW_OF(uint16_t);
+    return *(const uint16_t *)mill_cell(t, c, row);
 }
 static inline uint8_t mill_u8(const mill_trace *t, const mill_column *c, uint64_t row) {
-    return MILL_ROW_OF(uint8_t);
+    return *(const uint8_t *)mill_cell(t, c, row);
 }
 static inline double mill_f64(const mill_trace *t, const mill_column *c, uint64_t row) {
-    return MILL_ROW_OF(double);
+    return *(const double *)mill_cell(t, c, row);
 }
-#undef MILL_ROW_OF
 
 /* Text `row` of a table of texts; NULL for MILL_NONE. */
 static inline const char *mill_text(const mill_trace *t, const mill_texts *texts, uint32_t row) {

@@ -188,7 +188,7 @@ static void on_problem(void *arg, document_problem problem, uint64_t byte) {
     g_string_append_printf(t->log, "%s@%" G_GUINT64_FORMAT " ", names[problem], byte);
 }
 
-static const document_calls calls = {on_read, on_event, on_wants, on_fact, on_problem};
+static const document_calls calls = {on_read, on_event, NULL, on_wants, on_fact, on_problem};
 
 /* The log, to be freed; it ends with the status if that is not OK, and "incomplete". */
 static char *read_text(const char *text, size_t length, size_t window, size_t max_event) {

@@ -324,7 +324,7 @@ static void test_end_beyond_int64(void) {
     static const activity activities[] = {{0, 1, 100, 50, GEMM}};
     bench *b = new_bench();
     mill_trace *trace = fixture_trace(b, &FIXTURE(activities));
-    *(int64_t *)mill_segment(trace, &trace->gpu.dur, 0) = INT64_MAX;
+    *(int64_t *)mill_segment(trace, &trace->gpu.start, 0) = INT64_MAX - 10;
     bench_input(b, "trace", MILL_TYPE_TRACE, trace, "trace", "");
     g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
     g_assert_nonnull(strstr(bench_causes(b), "device 0: an activity ends beyond"));

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the builds of the fast scanner for different instructions share. */
+#ifndef KINETO_FAST_PRIVATE_H
+#define KINETO_FAST_PRIVATE_H
+
+#include "category.h"
+#include "fast.h"
+
+/* Where the scanner stands: behind the value of this member, or behind a bracket. As the goal of a
+ * step: at the value of this member. */
+typedef enum place {
+    AT_EVENT, /* before an event's '{' */
+    AT_CLOSE, /* behind its '}' */
+    AT_PH,
+    AT_CAT,
+    AT_NAME,
+    AT_PID,
+    AT_TID,
+    AT_TS,
+    AT_DUR,
+    AT_ARGS,
+    AT_OTHER,
+    AT_ARGS_CLOSE, /* behind the '}' of args */
+    IN_ARGS,       /* behind the '{' of args; from here on: in it */
+    AT_DEVICE,
+    AT_STREAM,
+    AT_CORRELATION,
+    AT_EXTERNAL_ID,
+    AT_GRID,
+    AT_BLOCK,
+    AT_BYTES,
+    AT_WAITED_EVENT,
+    AT_OTHER_ARG, /* this and the next ones: by a hash of the key, so that what follows is foreseen */
+    N_PLACES = AT_OTHER_ARG + 32
+} place;
+#define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)
+
+/* What stood between two values once: if the same bytes stand there again, they mean the same. So a
+ * comparison of 32 bytes replaces blanks, commas, quotes and the search for the key, whatever the
+ * writer's layout. */
+typedef struct successor {
+    uint8_t text[32];
+    uint8_t length; /* 0: none */
+    uint8_t brace;  /* where in the text an event's '{' is */
+    uint8_t next;   /* place */
+} successor;
+
+#define N_WAYS 3
+#define N_CATEGORIES 8
+#define N_LINES 256
+
+typedef struct known_category {
+    uint8_t text[32]; /* with its closing quote */
+    uint8_t length;
+    const category *category; /* NULL: of no interest */
+} known_category;
+
+/* Lines of the timeline and streams found before, by a hash of their numbers. */
+typedef struct known_line {
+    int64_t pid, tid;
+    uint32_t track;
+} known_line;
+typedef struct known_stream {
+    int64_t device, number;
+    uint32_t track, stream;
+} known_stream;
+
+struct fast {
+    rows *to;
+    size_t (*scan)(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *ret_events);
+    successor successors[N_PLACES][N_WAYS];
+    uint8_t newest[N_PLACES];
+    known_category categories[N_CATEGORIES];
+    uint8_t newest_category;
+    known_line lines[N_LINES];
+    known_stream streams[N_LINES];
+};
+
+size_t fast_scan_scalar(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *n);
+size_t fast_scan_base(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *n);
+size_t fast_scan_avx2(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *n);
+
+/* The place of a key, in args or in the event itself. */
+place fast_place_of(bool in_args, const char *key, size_t length);
+
+/* The members of one event that rows are made of; MILL_UNKNOWN: not there. */
+typedef struct fast_event {
+    const char *name;
+    size_t name_length;
+    const category *category; /* NULL: of no interest */
+    json_value pid, tid;
+    int64_t pid_number, tid_number; /* MILL_UNKNOWN: a word */
+    int64_t ts, dur, device, stream, correlation, external_id, grid, block, bytes, waited_event;
+    char ph;
+    bool has_args;
+} fast_event;
+
+/* Makes the row of an event. False: it is one for the reference parser. */
+bool fast_take(fast *f, const fast_event *e, uint64_t byte);
+
+#endif

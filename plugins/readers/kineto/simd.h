@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The few things that the fast scanner does with many bytes at a time. The including file says for
+ * which instructions: SIMD_AVX2, SIMD_SSE2, SIMD_NEON or SIMD_SCALAR. All give the same results.
+ * They may read up to SIMD_BEYOND bytes past what they are asked for. */
+#ifndef KINETO_SIMD_H
+#define KINETO_SIMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SIMD_BEYOND 64
+
+/* simd_same: do the first `length` (1 to 32) bytes at p equal those of text, which has 32?
+ * simd_plain_end: the first byte from p on that is '"', '\\', a control byte (NUL ends every text)
+ * or no ASCII. simd_string_end: the first byte from p on that is '"', '\\' or NUL. */
+
+#if defined SIMD_AVX2
+#include <immintrin.h>
+
+static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)text);
+    uint32_t differ = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
+    return differ << (32 - length) == 0;
+}
+
+static inline const char *simd_plain_end(const char *p) {
+    for (;; p += 32) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256i quote = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('"'));
+        __m256i slash = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\'));
+        __m256i odd = _mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), v); /* signed: 0x80 and up too */
+        uint32_t hit =
+            (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, slash), odd));
+        if (hit)
+            return p + __builtin_ctz(hit);
+    }
+}
+
+static inline const char *simd_string_end(const char *p) {
+    for (;; p += 32) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256i quote = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('"'));
+        __m256i slash = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\'));
+        __m256i nul = _mm256_cmpeq_epi8(v, _mm256_setzero_si256());
+        uint32_t hit =
+            (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, slash), nul));
+        if (hit)
+            return p + __builtin_ctz(hit);
+    }
+}
+
+#elif defined SIMD_SSE2
+#include <emmintrin.h>
+
+static inline uint32_t simd_equal16(const char *p, const uint8_t *text) {
+    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)text);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
+}
+
+static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
+    uint32_t differ = ~(simd_equal16(p, text) | simd_equal16(p + 16, text + 16) << 16);
+    return differ << (32 - length) == 0;
+}
+
+static inline const char *simd_plain_end(const char *p) {
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+        __m128i slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+        __m128i odd = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
+        uint32_t hit = (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), odd));
+        if (hit)
+            return p + __builtin_ctz(hit);
+    }
+}
+
+static inline const char *simd_string_end(const char *p) {
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+        __m128i slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+        __m128i nul = _mm_cmpeq_epi8(v, _mm_setzero_si128());
+        uint32_t hit = (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), nul));
+        if (hit)
+            return p + __builtin_ctz(hit);
+    }
+}
+
+#elif defined SIMD_NEON
+#include <arm_neon.h>
+
+/* Four bits a byte: NEON has no movemask, but narrowing by four comes close. */
+static inline uint64_t simd_nibbles(uint8x16_t hit) {
+    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)), 0);
+}
+
+static inline bool simd_same16(const char *p, const uint8_t *text, unsigned length) {
+    uint8x16_t a = vld1q_u8((const uint8_t *)p), b = vld1q_u8(text);
+    uint64_t differ = ~simd_nibbles(vceqq_u8(a, b));
+    return length == 0 || differ << (64 - 4 * length) == 0;
+}
+
+static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
+    unsigned low = length < 16 ? length : 16;
+    return simd_same16(p, text, low) && simd_same16(p + 16, text + 16, length - low);
+}
+
+static inline const char *simd_plain_end(const char *p) {
+    for (;; p += 16) {
+        uint8x16_t v = vld1q_u8((const uint8_t *)p);
+        uint8x16_t odd = vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(0x20));
+        uint8x16_t stop = vorrq_u8(vceqq_u8(v, vdupq_n_u8('"')), vceqq_u8(v, vdupq_n_u8('\\')));
+        uint64_t hit = simd_nibbles(vorrq_u8(stop, odd));
+        if (hit)
+            return p + (__builtin_ctzll(hit) >> 2);
+    }
+}
+
+static inline const char *simd_string_end(const char *p) {
+    for (;; p += 16) {
+        uint8x16_t v = vld1q_u8((const uint8_t *)p);
+        uint8x16_t stop = vorrq_u8(vceqq_u8(v, vdupq_n_u8('"')), vceqq_u8(v, vdupq_n_u8('\\')));
+        uint64_t hit = simd_nibbles(vorrq_u8(stop, vceqzq_u8(v)));
+        if (hit)
+            return p + (__builtin_ctzll(hit) >> 2);
+    }
+}
+
+#else /* SIMD_SCALAR */
+
+static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
+    return memcmp(p, text, length) == 0;
+}
+
+static inline const char *simd_plain_end(const char *p) {
+    while ((signed char)*p >= 0x20 && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+static inline const char *simd_string_end(const char *p) {
+    while (*p != '\0' && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+#endif
+
+/* ---------------------------------------------------------------- digits */
+
+/* Passes up to 18 digits; returns how many, and their value. */
+static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
+#if defined SIMD_SCALAR || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    unsigned n = 0;
+    uint64_t value = 0;
+    for (; n < 18 && (*at)[n] >= '0' && (*at)[n] <= '9'; n++)
+        value = 10 * value + (uint64_t)((*at)[n] - '0');
+#else
+    static const uint64_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    unsigned n = 0, part;
+    uint64_t value = 0;
+    do { /* eight bytes at a time: the first that is no digit, then the digits before it at once */
+        uint64_t word;
+        memcpy(&word, *at + n, 8);
+        word ^= UINT64_C(0x3030303030303030);
+        uint64_t over =
+            ((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
+        part = over ? (unsigned)__builtin_ctzll(over) >> 3 : 8;
+        if (part == 0)
+            break;
+        if (n + part > 18)
+            part = 18 - n;
+        word <<= 8 * (8 - part);
+        word = word * 10 + (word >> 8);
+        word = ((word & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
+                (word >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
+               32;
+        value = value * powers[part] + word;
+        n += part;
+    } while (part == 8 && n < 18);
+#endif
+    *at += n;
+    *ret_value = value;
+    return n;
+}
+
+#endif

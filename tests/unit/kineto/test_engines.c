@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Both engines, and every build of the fast one, must make the same trace of the same text: row by
+ * row, column by column, whatever the window. */
+#include "bench_host.h"
+#include "document.h"
+#include "facts.h"
+#include "fast.h"
+#include "input.h"
+#include "rows.h"
+
+#include <string.h>
+
+#define REFERENCE (-1)
+
+typedef struct source {
+    const char *text;
+    size_t length, at, step; /* step: most bytes of one read */
+    kit_trace *b;
+    rows *rows;
+    fast *fast;
+    uint64_t by_reference;
+} source;
+
+static mill_status on_read(void *arg, char *to, size_t room, size_t *ret_length) {
+    source *s = arg;
+    *ret_length = MIN(MIN(room, s->step), s->length - s->at);
+    memcpy(to, s->text + s->at, *ret_length);
+    s->at += *ret_length;
+    return MILL_OK;
+}
+
+static void on_event(void *arg, const event *e, uint64_t byte) {
+    source *s = arg;
+    s->by_reference++;
+    rows_event(s->rows, e, byte);
+}
+
+static size_t on_events(void *arg, const char *text, const char *end, uint64_t byte,
+                        uint64_t *ret_events) {
+    source *s = arg;
+    return s->fast ? fast_events(s->fast, text, end, byte, ret_events) : 0;
+}
+
+static bool on_wants(void *arg, const char *key) {
+    (void)arg;
+    return facts_want(key);
+}
+
+static void on_fact(void *arg, const char *key, json_value value) {
+    facts_take(((source *)arg)->b, key, value);
+}
+
+static void on_problem(void *arg, document_problem problem, uint64_t byte) {
+    static const kit_diagnostic what[] = {
+        {"malformed", "", true}, {"truncated", "", true}, {"trailing", "", true}};
+    kit_trace_diagnose(((source *)arg)->b, &what[problem], (int64_t)byte);
+}
+
+static const document_calls calls = {on_read, on_event, on_events, on_wants, on_fact, on_problem};
+
+/* NULL: the text is no trace, or this processor lacks the instructions. Lives as long as b. */
+static const mill_trace *read_with(bench *b, int isa, const char *text, size_t length,
+                                   size_t window, uint64_t *ret_by_reference) {
+    static const rule_set no_rules;
+    mill_run *run = bench_services(b);
+    source s = {.text = text, .length = length, .step = window, .b = kit_trace_create(run)};
+    document_config config = {event_parse, window, 16 << 20};
+    document_result result;
+    s.rows = rows_create(run, s.b, &no_rules, true, true);
+    if (isa != REFERENCE)
+        s.fast = fast_create(s.rows, (fast_isa)isa);
+    const mill_trace *t = NULL;
+    if (document_read(run, &config, &calls, &s, &result) == MILL_OK) {
+        kit_trace_value(s.b)->events = result.events;
+        kit_trace_value(s.b)->complete = result.complete;
+        g_assert_cmpint(rows_finish(s.rows), ==, MILL_OK);
+        t = kit_trace_finish(s.b, 1000000);
+    }
+    if (ret_by_reference)
+        *ret_by_reference = s.by_reference;
+    fast_destroy(s.fast);
+    rows_destroy(s.rows);
+    kit_trace_destroy(s.b);
+    return t;
+}
+
+/* ---------------------------------------------------------------- sameness */
+
+static void same_column(const char *name, const mill_trace *x, const mill_column *a,
+                        const mill_trace *y, const mill_column *b, uint64_t n) {
+    if (a->width != b->width)
+        g_error("%s: %u bytes a row and %u", name, a->width, b->width);
+    for (uint64_t i = 0; a->width && i < n; i++)
+        if (memcmp(mill_cell(x, a, i), mill_cell(y, b, i), a->width) != 0)
+            g_error("%s: row %" G_GUINT64_FORMAT " differs", name, i);
+}
+
+static void same_texts(const char *name, const mill_trace *x, const mill_texts *a,
+                       const mill_trace *y, const mill_texts *b) {
+    if (a->n != b->n)
+        g_error("%s: %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT, name, a->n, b->n);
+    for (uint32_t i = 0; i < a->n; i++) {
+        uint32_t length = mill_u32(x, &a->length, i);
+        if (length != mill_u32(y, &b->length, i) ||
+            memcmp(mill_text(x, a, i), mill_text(y, b, i), length) != 0)
+            g_error("%s: text %u is \"%s\" and \"%s\"", name, i, mill_text(x, a, i),
+                    mill_text(y, b, i));
+    }
+}
+
+/* Columns that follow each other in a table. */
+static void same_table(const char *name, const mill_trace *x, const void *a, const mill_trace *y,
+                       const void *b, size_t columns) {
+    uint64_t n = *(const uint64_t *)a;
+    if (n != *(const uint64_t *)b)
+        g_error("%s: %" G_GUINT64_FORMAT " rows and %" G_GUINT64_FORMAT, name, n,
+                *(const uint64_t *)b);
+    const mill_column *c = (const mill_column *)(const void *)((const char *)a + sizeof n);
+    const mill_column *d = (const mill_column *)(const void *)((const char *)b + sizeof n);
+    for (size_t i = 0; i < columns; i++) {
+        g_autofree char *column = g_strdup_printf("%s, column %zu", name, i);
+        same_column(column, x, &c[i], y, &d[i], n);
+    }
+}
+
+#define COLUMNS(type) ((sizeof(type) - sizeof(uint64_t)) / sizeof(mill_column))
+#define SAME_TABLE(table, type) same_table(#table, x, &x->table, y, &y->table, COLUMNS(type))
+
+static void same_trace(const mill_trace *x, const mill_trace *y) {
+    g_assert_cmpuint(x->events, ==, y->events);
+    g_assert_cmpuint(x->complete, ==, y->complete);
+    g_assert_cmpint(x->rank, ==, y->rank);
+    g_assert_cmpint(x->base_ns, ==, y->base_ns);
+    same_texts("strings", x, &x->strings, y, &y->strings);
+    same_texts("names", x, &x->names.texts, y, &y->names.texts);
+    SAME_TABLE(devices, mill_devices);
+    SAME_TABLE(streams, mill_streams);
+    SAME_TABLE(threads, mill_threads);
+    SAME_TABLE(gpu, mill_gpu);
+    SAME_TABLE(cpu, mill_cpu);
+    SAME_TABLE(flows, mill_flows);
+    SAME_TABLE(collectives, mill_collectives);
+    SAME_TABLE(counters, mill_counters);
+    SAME_TABLE(diagnostics, mill_diagnostics);
+}
+
+/* Reads the text in all ways. Returns the share of events that the fast engine left to the other.
+ */
+static double check_text(const char *text, size_t length, const size_t *windows, size_t n_windows) {
+    bench *b = bench_create(NULL, NULL);
+    uint64_t left = 0;
+    const mill_trace *right = read_with(b, REFERENCE, text, length, 1 << 18, NULL);
+    for (int isa = FAST_SCALAR; isa < FAST_BEST; isa++)
+        for (size_t w = 0; w < n_windows; w++) {
+            const mill_trace *t = read_with(b, isa, text, length, windows[w], &left);
+            g_assert_true((t != NULL) == (right != NULL));
+            if (t)
+                same_trace(right, t);
+        }
+    double share = right && right->events ? (double)left / (double)right->events : 0;
+    bench_destroy(b);
+    return share;
+}
+
+/* ---------------------------------------------------------------- real files */
+
+/* The text of a file as the reader itself inflates it; NULL: it refuses the container. */
+static GByteArray *inflate_file(const char *path) {
+    bench *b = bench_create(NULL, NULL);
+    input *in = NULL;
+    GByteArray *text = NULL;
+    if (input_open(bench_services(b), path, &in) == MILL_OK) {
+        static char window[1 << 16];
+        size_t length;
+        text = g_byte_array_new();
+        while (input_read(bench_services(b), in, window, sizeof window, &length) == MILL_OK &&
+               length)
+            g_byte_array_append(text, (const guint8 *)window, (guint)length);
+        input_close(in);
+    }
+    bench_destroy(b);
+    return text;
+}
+
+static void check_folder(const char *folder) {
+    static const size_t windows[] = {1 << 18, 5000};
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir)) != NULL;) {
+        if (!strstr(name, ".json") || strstr(name, ".md"))
+            continue;
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_autoptr(GByteArray) text = inflate_file(path);
+        if (!text)
+            continue;
+        double share = check_text((const char *)text->data, text->len, windows, 2);
+        g_test_message("%s: %u bytes, %.2f %% of the events left to the reference engine", name,
+                       text->len, 100 * share);
+    }
+}
+
+static void test_shared(gconstpointer folder) {
+    const char *data = g_getenv("TRACEMILL_TEST_DATA");
+    g_autofree char *path = g_build_filename(data ? data : "", folder, NULL);
+    if (!g_file_test(path, G_FILE_TEST_IS_DIR))
+        g_test_skip("skipped: the folder of real profiles is not there");
+    else
+        check_folder(path);
+}
+
+static void test_own(void) {
+    g_autofree char *cases =
+        g_build_filename(g_getenv("TRACEMILL_TEST_SOURCE"), "tests/data/cases", NULL);
+    g_autofree char *data = g_build_filename(g_getenv("TRACEMILL_TEST_SOURCE"), "tests/data", NULL);
+    check_folder(cases);
+    check_folder(data);
+}
+
+/* ---------------------------------------------------------------- odd text */
+
+/* What an event may look like beside the usual: each must be read as the reference engine does. */
+static const char *const odd_members[] = {
+    "\"pid\": \"CUDA functions\"",
+    "\"tid\": \"stream 7\"",
+    "\"pid\": -3",
+    "\"tid\": 007",
+    "\"ts\": \"123.456\"",
+    "\"ts\": 123.4567",
+    "\"ts\": 1e3",
+    "\"ts\": 9223372036854775.807",
+    "\"ts\": 99999999999999999999",
+    "\"dur\": -1",
+    "\"dur\": 0.0005",
+    "\"dur\": null",
+    "\"dur\": NaN",
+    "\"name\": \"a\\u00e9\\\\b\"",
+    "\"name\": \"caf\xc3\xa9\"",
+    "\"name\": \"bad \xff byte\"",
+    "\"name\": \"\"",
+    "\"name\": 7",
+    "\"name\": \"_ZN4fooEi\"",
+    "\"cat\": \"Kernel\"",
+    "\"cat\": \"python_function\"",
+    "\"cat\": 7",
+    "\"ph\": \"XX\"",
+    "\"ph\": \"i\"",
+    "\"ph\": \"B\"",
+    "\"id\": [1, {\"a\": \"}\"}, -2.5e3, true, null]",
+    "\"s\": \"quote \\\" inside\"",
+    "\"x\": Infinity",
+    "\"args\": 7",
+    "\"args\": {}",
+    "\"args\": {\"stream\": \"0x0\", \"correlation\": 18446744073709551615}",
+    "\"args\": {\"grid\": [2,3, 4], \"block\": \"grid(100,)\"}",
+    "\"args\": {\"grid\": [], \"block\": [1, 2.0]}",
+    "\"args\": {\"bytes\": -5, \"device\": 1.0, \"stream\": 4294967295}",
+    "\"args\": {\"Input Dims\": [[1, 2], []], \"name\": \"n\", \"External id\" : 12}",
+};
+
+static void append_event(GString *text, GRand *rand) {
+    static const char *const cats[] = {"kernel", "gpu_memcpy", "cpu_op", "cuda_runtime", "Trace"};
+    static const char *const gaps[] = {"", " ", "\n    ", "\t"};
+    const char *gap = gaps[g_rand_int_range(rand, 0, 16) == 0 ? g_rand_int_range(rand, 0, 4) : 2];
+    g_string_append_printf(text,
+                           "{%s\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"name %d\", \"pid\": %d, "
+                           "\"tid\": %d,%s\"ts\": "
+                           "%u.%03d,%s\"dur\": %d",
+                           gap, cats[g_rand_int_range(rand, 0, 5)], g_rand_int_range(rand, 0, 40),
+                           g_rand_int_range(rand, 0, 3), g_rand_int_range(rand, 0, 5), gap,
+                           g_rand_int_range(rand, 1, 1000000), g_rand_int_range(rand, 0, 1000), gap,
+                           g_rand_int_range(rand, 0, 500));
+    if (g_rand_boolean(rand))
+        g_string_append_printf(text,
+                               ",%s\"args\": {%s\"External id\": %d,%s\"correlation\": %d, "
+                               "\"stream\": %d, \"device\": 0, \"grid\": [%d, 1, 1]%s}",
+                               gap, gap, g_rand_int_range(rand, 0, 1 << 30), gap,
+                               g_rand_int_range(rand, 0, 300), g_rand_int_range(rand, 0, 9),
+                               g_rand_int_range(rand, 0, 5000), gap);
+    for (int odd = g_rand_int_range(rand, 0, 12) - 9; odd > 0; odd--)
+        g_string_append_printf(text, ", %s",
+                               odd_members[g_rand_int_range(rand, 0, G_N_ELEMENTS(odd_members))]);
+    g_string_append_printf(text, "%s},%s", gap, gap);
+}
+
+/* Damage of a few bytes, to see that both find the same way back. */
+static void damage(GString *text, GRand *rand) {
+    static const char bytes[] = "\"\\{}[],: 0x\n\xff";
+    for (int n = g_rand_int_range(rand, 0, 5) - 1; n > 0; n--) {
+        gsize at = (gsize)g_rand_int_range(rand, 0, (gint32)text->len);
+        if (g_rand_boolean(rand))
+            text->str[at] = bytes[g_rand_int_range(rand, 0, sizeof bytes - 1)];
+        else
+            g_string_erase(text, (gssize)at, MIN(20, (gssize)(text->len - at)));
+    }
+}
+
+static void test_random(void) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(g_test_rand_int());
+    for (int round = 0; round < 300; round++) {
+        g_autoptr(GString) text = g_string_new("{\"traceEvents\": [");
+        for (int n = g_rand_int_range(rand, 0, 60); n >= 0; n--)
+            append_event(text, rand);
+        g_string_append(text, "]}");
+        damage(text, rand);
+        const size_t windows[] = {(size_t)g_rand_int_range(rand, 64, 600), 4096};
+        check_text(text->str, text->len, windows, 2);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/kineto/engines/random", test_random);
+    g_test_add_func("/kineto/engines/own", test_own);
+    g_test_add_data_func("/kineto/engines/cases", "cases", test_shared);
+    g_test_add_data_func("/kineto/engines/traces", "traces", test_shared);
+    return g_test_run();
+}
