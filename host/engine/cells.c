@@ -48,6 +48,12 @@ static void take(cell *c, cell *from) {
     from->keeps++;
 }
 
+/* Comes after another cell without needing its items. */
+static void follow(cell *c, cell *before) {
+    g_ptr_array_add(before->feeds, c);
+    c->waits++;
+}
+
 static estage *stage_of(engine *e, const plan_stage *p) {
     return &e->stages[p->index];
 }
@@ -129,13 +135,13 @@ static void build_stream(engine *e, estage *s) {
         take(c, one->from);
         take_ports(e, c);
         if (before != NULL)
-            take(c, before);
+            follow(c, before);
         before = c;
     }
     cell *last = cell_create(s, "");
     last->last = true;
     if (before != NULL)
-        take(last, before);
+        follow(last, before);
     g_hash_table_insert(s->by_key, (gpointer)last->key, last);
 }
 
@@ -146,7 +152,7 @@ static void build_keys(engine *e, estage *s) {
         take_ports(e, c);
         /* SINGLE: one after another, in the order of keys. */
         if (before != NULL && (s->cls->flags & MILL_STAGE_SINGLE))
-            take(c, before);
+            follow(c, before);
         before = c;
         g_hash_table_insert(s->by_key, (gpointer)c->key, c);
     }

@@ -178,8 +178,9 @@ mill_status service_ini_read(mill_run *public, const char *path, mill_ini_fn fn,
     const problem *p;
     for (size_t i = 0; (p = problems_get(found, i)) != NULL; i++) {
         g_autofree char *at = origin_format(p->at);
-        causes_addf(run_causes(r), status, "%s: %s%s%s", at, p->text, p->hint != NULL ? "; " : "",
-                    p->hint != NULL ? p->hint : "");
+        bool whole = p->at.line == 0; /* the file can't be read: the text names it */
+        causes_addf(run_causes(r), status, "%s%s%s%s%s", whole ? "" : at, whole ? "" : ": ",
+                    p->text, p->hint != NULL ? "; " : "", p->hint != NULL ? p->hint : "");
     }
     return status;
 }

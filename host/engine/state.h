@@ -51,7 +51,7 @@ struct cell {
     const char *key;   /* owned by the plan */
     unsigned position; /* among the stage's cells: the order of its output */
     cell_state state;
-    unsigned waits; /* cells in `takes` that are not final yet */
+    unsigned waits; /* cells that come first and are not final yet: `takes`, and order */
     unsigned keeps; /* cells in `feeds` that are not final yet: they may need our items */
     unsigned tasks_left;
     GPtrArray *takes, *feeds; /* of cell * */

