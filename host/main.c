@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The `tracemill` program: picks the command. */
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/inspect.h"
 #include "cli/list.h"
+#include "config/problems.h"
 #include "config/suggest.h"
 #include "engine/engine.h"
 #include "module/probe.h"
-
-#define USAGE 64
 
 typedef struct named_command {
     const char *name;
@@ -45,33 +48,38 @@ static int unknown_command(const char *name) {
     for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
         names[i] = commands[i].name;
     g_autofree char *hint = suggest_hint(name, names);
-    fprintf(stderr, "tracemill: there is no command \"%s\"\n  hint: %s\n", name,
+    g_autofree char *quoted = problems_quote(name);
+    fprintf(stderr, "tracemill: there is no command %s\n  hint: %s\n", quoted,
             hint != NULL ? hint : "tracemill help shows them");
-    return USAGE;
+    return COMMAND_USAGE;
 }
 
 static int version_main(int argc, char **argv) {
     bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
-    printf(json ? "{\"schema\": \"tracemill.version/1\", \"version\": \"%s\", \"abi\": \"%d.%d\"}\n"
-                : "tracemill %s, plugin ABI %d.%d\n",
-           TRACEMILL_VERSION, MILL_ABI_MAJOR, MILL_ABI_MINOR);
-    return 0;
+    GString *text = g_string_new(NULL);
+    g_string_printf(
+        text,
+        json ? "{\"schema\": \"tracemill.version/1\", \"version\": \"%s\", \"abi\": \"%d.%d\"}\n"
+             : "tracemill %s, plugin ABI %d.%d\n",
+        TRACEMILL_VERSION, MILL_ABI_MAJOR, MILL_ABI_MINOR);
+    return command_print_text(text);
 }
 
-static void print_commands(FILE *out) {
-    fputs("Tracemill runs pipelines of plugins over profiles of large-scale training and\n"
-          "inference.\n\nusage: tracemill COMMAND [ARGUMENT…]\n\n",
-          out);
+static GString *commands_text(void) {
+    GString *text = g_string_new(
+        "Tracemill runs pipelines of plugins over profiles of large-scale training and\n"
+        "inference.\n\nusage: tracemill COMMAND [ARGUMENT…]\n\n");
     for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
-        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nTry: tracemill run overlap TRACE.json.gz\n"
-          "\nExit codes: 0 good, 1 a gate was not met, 64 wrong usage, 65 wrong data, 66 an\n"
-          "input is missing, 69 a module can't be loaded, 70 a plugin's bug, 74 reading or\n"
-          "writing failed, 75 a time limit, 78 a wrong pipeline, 130 stopped by the user.\n",
-          out);
+        g_string_append_printf(text, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    g_string_append(
+        text, "\nTry: tracemill run overlap TRACE.json.gz\n"
+              "\nExit codes: 0 good, 1 a gate was not met, 64 wrong usage, 65 wrong data, 66 an\n"
+              "input is missing, 69 a module can't be loaded, 70 a plugin's bug, 74 reading or\n"
+              "writing failed, 75 a time limit, 78 a wrong pipeline, 130 stopped by the user.\n");
+    return text;
 }
 
-static void print_commands_json(void) {
+static cJSON *commands_json(void) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "schema", "tracemill.help/1");
     cJSON *list = cJSON_AddArrayToObject(json, "commands");
@@ -81,39 +89,44 @@ static void print_commands_json(void) {
         cJSON_AddStringToObject(one, "summary", commands[i].summary);
         cJSON_AddItemToArray(list, one);
     }
-    char *text = cJSON_Print(json);
-    puts(text);
-    cJSON_free(text);
-    cJSON_Delete(json);
+    return json;
 }
 
 static int help_main(int argc, char **argv) {
-    if (argc < 2) {
-        print_commands(stdout);
-        return 0;
-    }
-    if (strcmp(argv[1], "--json") == 0) {
-        print_commands_json();
-        return 0;
-    }
+    if (argc < 2)
+        return command_print_text(commands_text());
+    if (strcmp(argv[1], "--json") == 0)
+        return command_print_json(commands_json());
     const named_command *c = find_command(argv[1]);
     if (c == NULL)
         return unknown_command(argv[1]);
     if (c->main == help_main || c->main == version_main) {
-        printf("tracemill %s: %s\n", c->name, c->summary);
-        return 0;
+        GString *text = g_string_new(NULL);
+        g_string_printf(text, "tracemill %s: %s\n", c->name, c->summary);
+        return command_print_text(text);
     }
     char *asked[] = {argv[1], (char[]){"--help"}, NULL};
     return c->main(2, asked);
 }
 
+/* A file that is opened while 0, 1 or 2 is closed would get that number, and with it what is
+ * printed or said. So each is taken here, the wrong way round: to use it fails as if it were
+ * closed. */
+static void take_standard_files(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+    take_standard_files();
     if (probe_requested(argc, argv))
         return probe_child(argc, argv, &engine_host);
     setlocale(LC_CTYPE, ""); /* for names of files; numbers stay as in the C locale */
     if (argc < 2) {
-        print_commands(stderr);
-        return USAGE;
+        g_autoptr(GString) text = commands_text();
+        fputs(text->str, stderr);
+        return COMMAND_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return help_main(1, argv + 1);

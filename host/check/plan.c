@@ -2,11 +2,13 @@
 /* Plans: reads a pipeline and checks all of it, so that every mistake is told at once. */
 #include "check/plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "check/build.h"
 #include "config/natural.h"
 #include "config/suggest.h"
+#include "config/visible.h"
 #include "engine/engine.h"
 
 #define SUFFIX ".ini"
@@ -53,11 +55,40 @@ static GPtrArray *ready_names(const char *folder) {
     return names;
 }
 
+/* Whether the file begins as profiles do: packed by gzip, zstd or zip, or with a JSON object, or an
+ * array of them, which no INI file can. A pipe is left alone: what is read of it is gone. */
+static bool is_profile(const char *path) {
+    static const char *const packed[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "PK\003\004"};
+    static const char blanks[] = " \t\r\n";
+    char head[256] = "";
+    FILE *f = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re") : NULL;
+    if (f == NULL)
+        return false;
+    head[fread(head, 1, sizeof head - 1, f)] = '\0';
+    fclose(f);
+    for (size_t i = 0; i < G_N_ELEMENTS(packed); i++)
+        if (g_str_has_prefix(head, packed[i]))
+            return true;
+    const char *json = head + strspn(head, blanks);
+    json += *json == '[' ? 1 + strspn(json + 1, blanks) : 0;
+    return *json == '{';
+}
+
+/* The pipeline is the file `name`. NULL: it can't be, told. */
+static char *check_file(const char *name, problems *p) {
+    if (!is_profile(name))
+        return g_strdup(name);
+    g_autofree char *hint = g_strdup_printf("tracemill run overlap %s", name);
+    problems_add(p, PROBLEM_CONFIG, MILL_ERROR, (origin){.file = name}, hint,
+                 "is a profile, not a pipeline");
+    return NULL;
+}
+
 /* A bare name stands for a ready pipeline, anything else for a file. NULL: there is none, told. */
 static char *find_pipeline(const plan_request *request, problems *p) {
     const char *name = request->pipeline;
     if (!document_is_name(name) || g_file_test(name, G_FILE_TEST_IS_REGULAR))
-        return g_strdup(name);
+        return check_file(name, p);
     g_autofree char *folder = g_build_filename(request->data_dir, "pipelines", NULL);
     g_autofree char *file = g_strconcat(name, SUFFIX, NULL);
     g_autofree char *path = g_build_filename(folder, file, NULL);
@@ -116,7 +147,7 @@ static void read_pipeline_section(build *b) {
     g_autofree char *base = g_path_get_basename(b->plan->path);
     if (g_str_has_suffix(base, SUFFIX))
         base[strlen(base) - strlen(SUFFIX)] = '\0';
-    b->plan->name = g_strdup(found.name != NULL ? found.name : base);
+    b->plan->name = found.name != NULL ? g_strdup(found.name) : visible(base);
 }
 
 /* ---------------------------------------------------------------- what is odd but runs */

@@ -38,11 +38,6 @@ bool build_is_input(const char *key) {
 
 /* ---------------------------------------------------------------- classes */
 
-static char *class_hint(build *b, const char *use) {
-    g_auto(GStrv) names = modules_class_names(b->plan->modules);
-    return suggest_hint(use, (const char *const *)names);
-}
-
 static const stage_class *find_class(build *b, const section *sec) {
     const setting *use = section_get(sec, "use");
     if (use == NULL) {
@@ -60,8 +55,8 @@ static const stage_class *find_class(build *b, const section *sec) {
     const stage_class *cls = modules_class(b->plan->modules, name, &why);
     g_autofree char *quoted = problems_quote(name);
     if (cls == NULL && why == NULL)
-        build_error(b, use->at, class_hint(b, name), "[%s] use = %s: no such stage class",
-                    sec->name, quoted);
+        build_error(b, use->at, modules_hint(b->plan->modules, name),
+                    "[%s] use = %s: no such stage class", sec->name, quoted);
     else if (cls == NULL)
         problems_add(b->problems, PROBLEM_MODULE, MILL_ERROR, use->at, why,
                      "[%s] use = %s: no loaded module has it", sec->name, quoted);
@@ -142,6 +137,21 @@ static void set_options(build *b, plan_stage *s, const section *sec) {
         set_option(b, s, sec, i, run.missing == 1);
 }
 
+/* Of a section whose class is not known, what any class would say of its variables. A value that
+ * can't be read as a list may be right for the class: it is left alone. */
+static void check_variables(build *b, const section *sec) {
+    for (guint i = 0; i < sec->settings->len; i++) {
+        const setting *one = g_ptr_array_index(sec->settings, i);
+        g_autoptr(problems) untold = problems_create();
+        GPtrArray *items = items_split(one, ITEMS_COMMAS, untold), *expanded = NULL;
+        if (items != NULL)
+            expanded =
+                vars_expand(b->plan->vars, one, ITEMS_COMMAS, VARS_ARGS | VARS_ITEM, b->problems);
+        g_clear_pointer(&items, g_ptr_array_unref);
+        g_clear_pointer(&expanded, g_ptr_array_unref);
+    }
+}
+
 /* ---------------------------------------------------------------- stages */
 
 static plan_stage *add_stage(build *b, const section *sec, const stage_class *cls) {
@@ -169,9 +179,11 @@ void build_stages(build *b) {
         if (!build_is_stage(sec->name))
             continue;
         const stage_class *cls = find_class(b, sec);
-        if (cls != NULL)
+        if (cls != NULL) {
             set_options(b, add_stage(b, sec, cls), sec);
-        else
-            g_hash_table_add(b->plan->unknown, (gpointer)sec->name);
+            continue;
+        }
+        g_hash_table_add(b->plan->unknown, (gpointer)sec->name);
+        check_variables(b, sec);
     }
 }

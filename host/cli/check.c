@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/pipeline.h"
 #include "cli/show.h"
+#include "config/visible.h"
 
 static GString *verdict(const plan *p) {
     GString *text = g_string_new(NULL);
@@ -15,9 +16,9 @@ static GString *verdict(const plan *p) {
         const plan_stage *s = g_ptr_array_index(p->stages, i);
         items += s->files != NULL ? s->files->len : 0;
     }
-    g_string_append_printf(text, "%s: good: %u stage%s, %u file%s to read\n", p->path,
-                           p->stages->len, p->stages->len == 1 ? "" : "s", items,
-                           items == 1 ? "" : "s");
+    g_autofree char *path = visible(p->path);
+    g_string_append_printf(text, "%s: good: %u stage%s, %u file%s to read\n", path, p->stages->len,
+                           p->stages->len == 1 ? "" : "s", items, items == 1 ? "" : "s");
     return text;
 }
 
@@ -50,7 +51,7 @@ int check_main(int argc, char **argv) {
 
 int graph_main(int argc, char **argv) {
     g_autofree char *format = NULL;
-    const GOptionEntry more[] = {{"format", 'f', 0, G_OPTION_ARG_STRING, &format,
+    const GOptionEntry more[] = {{"format", 'f', 0, G_OPTION_ARG_FILENAME, &format,
                                   "text (default), dot or mermaid", "FORMAT"},
                                  {0}};
     pipeline p;

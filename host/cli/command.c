@@ -6,6 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/visible.h"
+
+/* "--" ends the options. GLib leaves it in argv where a word behind it begins with '-'. */
+static void drop_dashes(int *argc, char **argv) {
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], "--") == 0) {
+            memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof *argv);
+            (*argc)--;
+            return;
+        }
+}
+
 bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
                    const char *summary, int *argc, char ***argv) {
     const char *name = (*argv)[0];
@@ -25,9 +37,12 @@ bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
     if (more != NULL)
         g_option_context_add_main_entries(context, more, NULL);
     g_autoptr(GError) error = NULL;
-    if (g_option_context_parse(context, argc, argv, &error))
+    if (g_option_context_parse(context, argc, argv, &error)) {
+        drop_dashes(argc, *argv);
         return true;
-    fprintf(stderr, "%s: %s\n  hint: %s --help\n", program, error->message, program);
+    }
+    g_autofree char *why = visible(error->message);
+    fprintf(stderr, "%s: %s\n  hint: %s --help\n", program, why, program);
     command_finish(c);
     return false;
 }

@@ -4,27 +4,28 @@
 
 #include "cli/command.h"
 #include "cli/page.h"
-#include "config/suggest.h"
+#include "config/problems.h"
 #include "config/values.h"
+#include "config/visible.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_INDENT = 2, HELP_INDENT = 6 };
 
-/* What an option's type is called: in JSON, and to people. */
+/* What an option's type is called: in JSON, to people, and to people in a list. */
 static const struct {
-    const char *id, *words;
+    const char *id, *words, *plural;
 } types[] = {
-    [MILL_OPT_BOOL] = {"bool", "switch"},
-    [MILL_OPT_INT] = {"int", "whole number"},
-    [MILL_OPT_NUM] = {"num", "number"},
-    [MILL_OPT_STR] = {"str", "text"},
-    [MILL_OPT_PATH] = {"path", "file"},
-    [MILL_OPT_REGEX] = {"regex", "regular expression"},
-    [MILL_OPT_ENUM] = {"enum", "choice"},
-    [MILL_OPT_DURATION] = {"duration", "duration such as 1.5ms"},
-    [MILL_OPT_BYTES] = {"bytes", "size such as 64KiB"},
-    [MILL_OPT_LIST] = {"list", "list of"},
+    [MILL_OPT_BOOL] = {"bool", "switch", "switches"},
+    [MILL_OPT_INT] = {"int", "whole number", "whole numbers"},
+    [MILL_OPT_NUM] = {"num", "number", "numbers"},
+    [MILL_OPT_STR] = {"str", "text", "texts"},
+    [MILL_OPT_PATH] = {"path", "file", "files"},
+    [MILL_OPT_REGEX] = {"regex", "regular expression", "regular expressions"},
+    [MILL_OPT_ENUM] = {"enum", "choice", "choices"},
+    [MILL_OPT_DURATION] = {"duration", "duration", "durations"},
+    [MILL_OPT_BYTES] = {"bytes", "size", "sizes"},
+    [MILL_OPT_LIST] = {"list", "list of", NULL},
 };
 
 static const struct {
@@ -69,7 +70,7 @@ static void options_text(GString *page, const stage_class *c) {
         g_autofree char *allowed = values_allowed(o);
         g_autoptr(GString) words = g_string_new(types[o->type].words);
         if (o->type == MILL_OPT_LIST)
-            g_string_append_printf(words, " %s", types[o->elem].words);
+            g_string_append_printf(words, " %s", types[o->elem].plural);
         if (o->unit)
             g_string_append_printf(words, " in %s", o->unit);
         for (size_t j = 0; j < G_N_ELEMENTS(option_flags); j++)
@@ -110,7 +111,9 @@ static GString *class_text(const stage_class *c) {
     g_autofree char *head =
         g_strdup_printf("%s: %s", c->stage.name, c->stage.summary ? c->stage.summary : "");
     page_wrap(page, head, 0, 0);
-    g_string_append_printf(page, "module %s %s, %s\n", m->id, m->version, m->path);
+    g_autofree char *from = g_strdup_printf("module %s %s, %s\n", m->id, m->version, m->path);
+    g_autofree char *shown = visible(from); /* a path stays on one line, to be copied */
+    g_string_append(page, shown);
     if (c->stage.help && *c->stage.help) {
         g_string_append_c(page, '\n');
         page_wrap(page, c->stage.help, 0, 0);
@@ -195,15 +198,16 @@ static int inspect_class(const command *c, const char *use) {
     if (found)
         return c->json ? command_print_json(class_json(found))
                        : command_print_text(class_text(found));
+    g_autofree char *quoted = problems_quote(use);
     if (why) {
-        fprintf(stderr, "tracemill inspect: no loaded module has the class \"%s\"\n  hint: %s\n",
-                use, why);
+        g_autofree char *reason = visible(why);
+        fprintf(stderr, "tracemill inspect: no loaded module has the class %s\n  hint: %s\n",
+                quoted, reason);
         return COMMAND_NO_MODULE;
     }
-    g_auto(GStrv) names = modules_class_names(all);
-    g_autofree char *hint = suggest_hint(use, (const char *const *)names);
-    fprintf(stderr, "tracemill inspect: there is no class \"%s\"\n  hint: %s\n", use,
-            hint ? hint : "tracemill list shows all");
+    g_autofree char *told = modules_hint(all, use);
+    g_autofree char *hint = visible(told ? told : "tracemill list shows all");
+    fprintf(stderr, "tracemill inspect: there is no class %s\n  hint: %s\n", quoted, hint);
     return COMMAND_USAGE;
 }
 

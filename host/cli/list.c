@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/page.h"
+#include "config/problems.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +14,7 @@ enum { DETAIL_INDENT = 4, MAX_CELL = 32 };
 static char *shown_name(const module *m) {
     if (m->id)
         return g_strdup(m->id);
-    g_autofree char *file = g_path_get_basename(m->path);
-    return g_utf8_make_valid(file, -1);
+    return g_path_get_basename(m->path);
 }
 
 static char *shown_abi(const module *m) {
@@ -60,13 +60,13 @@ static GString *list_text(const modules *all) {
     for (guint i = 0; i < list->len; i++) {
         const module *m = list->pdata[i];
         g_autofree char *name = shown_name(m), *abi = shown_abi(m);
-        g_autofree char *classes = shown_classes(all, m), *path = g_utf8_make_valid(m->path, -1);
+        g_autofree char *classes = shown_classes(all, m);
         page_cell(page, name, name_width);
         page_cell(page, shown_version(m), version_width);
         page_cell(page, abi, strlen("1.0  "));
         page_cell(page, module_state_name(m), strlen("shadowed  "));
         page_wrap(page, classes, classes_column, classes_column);
-        page_wrap(page, path, 0, DETAIL_INDENT);
+        page_wrap(page, m->path, 0, DETAIL_INDENT);
         if (m->why)
             page_wrap(page, m->why, 0, DETAIL_INDENT);
     }
@@ -97,7 +97,8 @@ int list_main(int argc, char **argv) {
         return COMMAND_USAGE;
     int exit_code = COMMAND_USAGE;
     if (argc > 1) {
-        fprintf(stderr, "tracemill list: takes no arguments, and \"%s\" is one\n", argv[1]);
+        g_autofree char *quoted = problems_quote(argv[1]);
+        fprintf(stderr, "tracemill list: takes no arguments, and %s is one\n", quoted);
     } else {
         g_autoptr(modules) all = command_scan(&c, NULL);
         exit_code =

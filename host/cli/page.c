@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "config/visible.h"
+
 static bool is_blank(char c) {
     return (unsigned char)c <= ' ' || c == 0x7f;
 }
@@ -23,7 +25,8 @@ void page_wrap(GString *page, const char *text, unsigned column, unsigned indent
             length++;
         if (length == 0)
             break;
-        unsigned width = (unsigned)g_utf8_strlen(text, length);
+        g_autofree char *raw = g_strndup(text, length), *word = visible(raw);
+        unsigned width = (unsigned)g_utf8_strlen(word, -1);
         bool paragraph = breaks > 1 && !first;
         if (paragraph || (column + 1 + width > PAGE_WIDTH && column > indent)) {
             g_string_append(page, paragraph ? "\n\n" : "\n");
@@ -38,7 +41,7 @@ void page_wrap(GString *page, const char *text, unsigned column, unsigned indent
             g_string_append_c(page, ' ');
             column++;
         }
-        g_string_append_len(page, text, length);
+        g_string_append(page, word);
         column += width;
         first = false;
         text += length;
@@ -49,7 +52,8 @@ void page_wrap(GString *page, const char *text, unsigned column, unsigned indent
 }
 
 void page_cell(GString *page, const char *text, unsigned width) {
-    unsigned used = (unsigned)g_utf8_strlen(text, -1);
-    g_string_append(page, text);
+    g_autofree char *shown = visible(text);
+    unsigned used = (unsigned)g_utf8_strlen(shown, -1);
+    g_string_append(page, shown);
     blanks(page, used < width ? width - used : 1);
 }

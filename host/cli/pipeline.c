@@ -26,10 +26,12 @@ static bool wants_colour(const char *option, bool *ret_wrong) {
 static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, int *argc,
                   char ***argv) {
     const char *command_name = (*argv)[0];
-    const GOptionEntry entries[] = {{"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &p->sets,
+    /* FILENAME: the bytes as they are. GLib would convert a STRING from the locale's charset, which
+     * is ASCII where none is set. */
+    const GOptionEntry entries[] = {{"set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &p->sets,
                                      "Set an option over what the files say (may be repeated)",
                                      "STAGE.KEY=VALUE"},
-                                    {"color", 0, 0, G_OPTION_ARG_STRING, &p->colour,
+                                    {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour,
                                      "Colour messages: auto, always, never", "WHEN"},
                                     {0}};
     g_autoptr(GArray) all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
@@ -45,7 +47,7 @@ static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, in
         fprintf(stderr, "tracemill %s: --color is one of auto, always, never\n", command_name);
         return false;
     }
-    if (*argc < 2) {
+    if (*argc < 2 || *(*argv)[1] == '\0') {
         fprintf(stderr,
                 "tracemill %s: which pipeline? Name a file, or a ready one such as \"overlap\"\n",
                 command_name);

@@ -8,7 +8,10 @@
 #include "cli/pipeline.h"
 #include "cli/show.h"
 #include "config/units.h"
+#include "config/visible.h"
 #include "engine/engine.h"
+
+#define MAX_JOBS 1024
 
 typedef struct run_options {
     int jobs;
@@ -19,21 +22,23 @@ typedef struct run_options {
 /* False: a wrong value, told. */
 static bool to_engine_options(const run_options *o, const pipeline *p, engine_options *ret) {
     *ret = (engine_options){
-        .jobs = o->jobs > 0 ? (unsigned)o->jobs : g_get_num_processors(),
+        .jobs = (unsigned)o->jobs,
         .log_level = o->quiet     ? MILL_ERROR
                      : o->verbose ? MILL_DEBUG
                                   : MILL_INFO,
         .colour = p->coloured,
         .capture = p->common.json,
     };
-    if (o->jobs < 0 || o->jobs > 1024) {
-        fprintf(stderr, "tracemill run: --jobs is a number of threads from 1 to 1024\n");
+    if (o->jobs < 1 || o->jobs > MAX_JOBS) {
+        fprintf(stderr, "tracemill run: --jobs %d is no number of threads: 1 to %d\n", o->jobs,
+                MAX_JOBS);
         return false;
     }
     if (o->timeout != NULL &&
         units_parse(UNITS_DURATION, o->timeout, &ret->timeout_ns) != UNITS_OK) {
+        g_autofree char *quoted = problems_quote(o->timeout);
         fprintf(stderr, "tracemill run: --timeout %s is no duration: write 90s, 5min or the like\n",
-                o->timeout);
+                quoted);
         return false;
     }
     return true;
@@ -43,13 +48,15 @@ static bool to_engine_options(const run_options *o, const pipeline *p, engine_op
 
 static void tell_failure(const failure *f, bool coloured, bool places) {
     bool gate = f->status == MILL_GATE;
-    g_autofree char *text = causes_text(&f->causes, places);
+    g_autofree char *why = causes_text(&f->causes, places), *text = visible(why);
     fprintf(stderr, "tracemill: %s%s%s: ", coloured ? "\033[1;31m" : "", gate ? "gate" : "error",
             coloured ? "\033[0m" : "");
     if (f->stage != NULL)
         fprintf(stderr, "[%s] ", f->stage->name);
-    if (*f->key != '\0')
-        fprintf(stderr, "item \"%s\": ", f->key);
+    if (*f->key != '\0') {
+        g_autofree char *key = problems_quote(f->key);
+        fprintf(stderr, "item %s: ", key);
+    }
     fprintf(stderr, "%s\n", *text != '\0' ? text : gate ? "not met" : "failed");
 }
 
@@ -191,13 +198,13 @@ static char **spell_jobs(int argc, char **argv, GPtrArray *owned) {
 }
 
 int run_main(int argc, char **argv) {
-    run_options options = {0};
+    run_options options = {.jobs = (int)MIN(g_get_num_processors(), MAX_JOBS)};
     g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
     const GOptionEntry more[] = {
-        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "Threads (default: one per processor)",
-         "N"},
-        {"timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout,
-         "Time limit of the whole run, such as 5min", "TIME"},
+        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs,
+         "Threads, 1 to 1024 (default: one per processor)", "N"},
+        {"timeout", 0, 0, G_OPTION_ARG_FILENAME, &options.timeout,
+         "Time limit of the whole run, such as 5min; 0s: none", "TIME"},
         {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &options.dry_run,
          "Check, print the plan, and run nothing", NULL},
         {"timings", 0, 0, G_OPTION_ARG_NONE, &options.timings,

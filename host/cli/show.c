@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "config/visible.h"
+
 #define COMMENT_COLUMN 40
 #define MAX_FILES 8 /* named in text; JSON has all */
 
@@ -14,16 +16,20 @@ static char *origin_of(const setting *set) {
         return g_strdup("default");
     GString *text = g_string_new(NULL);
     for (const setting *s = set; s != NULL; s = s->overrides) {
-        g_autofree char *at = origin_format(s->at);
+        g_autofree char *written = origin_format(s->at), *at = visible(written);
         g_string_append_printf(text, "%s%s", s == set ? "" : ", over ", at);
     }
     return g_string_free(text, FALSE);
 }
 
 /* Appends a line so that it is read as it stands: a blank and ';' begin a comment even in quotes,
- * but not with something between them. */
+ * but not with something between them. Names of files may hold what no line of a file may. */
 static void append_line(GString *page, const char *line) {
-    g_autoptr(GString) text = g_string_new(line);
+    g_autofree char *valid = g_utf8_make_valid(line, -1);
+    for (char *c = valid; *c != '\0'; c++)
+        if (g_ascii_iscntrl(*c) && *c != '\t')
+            *c = '?';
+    g_autoptr(GString) text = g_string_new(valid);
     g_string_replace(text, " ;", " ${:-;}", 0);
     g_string_replace(text, "\t;", "\t${:-;}", 0);
     g_string_append(page, text->str);
@@ -121,7 +127,8 @@ static void setting_line(void *arg, const char *key, const char *value, const ch
 
 GString *show_settings(const plan *p) {
     GString *page = g_string_new(NULL);
-    g_string_append_printf(page, "; from %s\n\n[" DOCUMENT_PIPELINE "]\n", p->path);
+    g_autofree char *path = visible(p->path);
+    g_string_append_printf(page, "; from %s\n\n[" DOCUMENT_PIPELINE "]\n", path);
     each_pipeline_setting(p, setting_line, page);
     for (guint i = 0; i < p->stages->len; i++) {
         const plan_stage *s = g_ptr_array_index(p->stages, i);
@@ -174,7 +181,8 @@ static void append_files(GString *page, const plan_stage *s) {
             g_string_append_printf(page, "      … and %u more\n", s->files->len - i);
             return;
         }
-        g_string_append_printf(page, "      %s  (key \"%s\")\n", file->path, file->key);
+        g_autofree char *path = visible(file->path), *key = problems_quote(file->key);
+        g_string_append_printf(page, "      %s  (key %s)\n", path, key);
     }
 }
 

@@ -10,6 +10,8 @@
 #include "config/suggest.h"
 #include "config/vars.h"
 
+enum { SET_SHOWN_MAX = 120 }; /* characters of a --set argument in messages */
+
 /* A file being read, on top of those that include it. */
 typedef struct layer {
     document *doc;
@@ -270,13 +272,16 @@ document *document_read_memory(const char *name, const char *data, size_t size,
 
 /* ---------------------------------------------------------------- --set */
 
-/* "--set ARGUMENT" on one line whatever the argument holds. */
+/* "--set ARGUMENT" on one line, cut when long. */
 static origin set_origin(document *doc, const char *argument) {
     g_autofree char *valid = g_utf8_make_valid(argument, -1);
     for (char *c = valid; *c; c++)
         if (g_ascii_iscntrl(*c))
             *c = ' ';
-    g_autofree char *text = g_strconcat("--set ", valid, NULL);
+    bool cut = g_utf8_strlen(valid, -1) > SET_SHOWN_MAX;
+    if (cut)
+        *g_utf8_offset_to_pointer(valid, SET_SHOWN_MAX) = '\0';
+    g_autofree char *text = g_strconcat("--set ", valid, cut ? "…" : "", NULL);
     return (origin){.text = g_string_chunk_insert(doc->text, text)};
 }
 

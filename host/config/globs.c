@@ -13,6 +13,7 @@
 typedef struct expansion {
     const setting *s;
     bool missing_ok;
+    bool has_args; /* some are named on the command line */
     problems *p;
     GPtrArray *files;  /* of globs_file * */
     GHashTable *paths; /* those of `files` */
@@ -159,6 +160,39 @@ static gint compare_files(gconstpointer a, gconstpointer b) {
     return order ? order : natural_compare(x->path, y->path);
 }
 
+/* Whether '*' matches a part of a path: not "..", nor what is hidden. */
+static bool star_matches(const char *part) {
+    return *part != '\0' && *part != '.';
+}
+
+/* A pattern that matches both paths and keeps them apart, or NULL where there is no obvious one. */
+static char *common_pattern(const char *a, const char *b) {
+    g_auto(GStrv) first = g_strsplit(a, "/", -1), second = g_strsplit(b, "/", -1);
+    if (g_strv_length(first) != g_strv_length(second))
+        return NULL;
+    for (guint i = 0; first[i]; i++) {
+        bool differ = strcmp(first[i], second[i]) != 0;
+        if (differ ? !star_matches(first[i]) || !star_matches(second[i]) : has_wildcard(first[i]))
+            return NULL;
+        if (differ) {
+            g_free(first[i]);
+            first[i] = g_strdup("*");
+        }
+    }
+    return g_strjoinv("/", first);
+}
+
+/* What gives the files keys of their own. Names on the command line are no patterns. */
+static char *keys_hint(const expansion *x, const globs_file *a, const globs_file *b) {
+    g_autofree char *pattern = common_pattern(a->path, b->path);
+    if (!pattern)
+        return g_strdup("a key is the file's name: link or rename one of them");
+    if (!x->has_args)
+        return g_strdup_printf("write a wildcard for the part that differs, such as %s", pattern);
+    return g_strdup_printf("instead of the files, give a pattern: --set '%s.%s=%s'", x->s->section,
+                           x->s->key, pattern);
+}
+
 /* Tells the first pair of files with one key. */
 static void check_keys(expansion *x) {
     for (guint i = 1; i < x->files->len; i++) {
@@ -167,8 +201,8 @@ static void check_keys(expansion *x) {
             continue;
         g_autofree char *first = problems_quote(a->path), *second = problems_quote(b->path);
         g_autofree char *key = problems_quote(b->key);
-        problems_add(x->p, PROBLEM_CONFIG, MILL_ERROR, x->s->at,
-                     "write a wildcard for the part of the path that differs, such as */rank0.json",
+        g_autofree char *hint = keys_hint(x, a, b);
+        problems_add(x->p, PROBLEM_CONFIG, MILL_ERROR, x->s->at, hint,
                      "%s: %s and %s have the same key %s", x->s->key, first, second, key);
         x->failed = true;
         return;
@@ -184,6 +218,7 @@ GPtrArray *globs_expand(const setting *s, vars *v, bool missing_ok, problems *p)
     expansion x = {.s = s, .missing_ok = missing_ok, .p = p, .files = files, .paths = paths};
     for (guint i = 0; i < items->len; i++) {
         const value_item *it = items->pdata[i];
+        x.has_args |= it->literal;
         if (!it->literal && has_wildcard(it->text))
             add_pattern(&x, it->text);
         else

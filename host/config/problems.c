@@ -4,10 +4,13 @@
 
 #include <string.h>
 
+#include "config/visible.h"
+
 enum {
     SHOWN_MAX = 50,
     KEPT_MAX = 1000, /* a file of rubbish has a problem a line: the rest is only counted */
     QUOTED_MAX = 80, /* bytes */
+    TEXT_MAX = 1000, /* characters of a problem's text or hint: it may quote anything */
 };
 
 struct problems {
@@ -50,11 +53,21 @@ void problems_destroy(problems *p) {
     g_free(p);
 }
 
+/* Valid UTF-8, cut when long. Names of files may be any bytes. */
+static char *presentable(const char *text) {
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    if (g_utf8_strlen(valid, -1) <= TEXT_MAX)
+        return g_steal_pointer(&valid);
+    *g_utf8_offset_to_pointer(valid, TEXT_MAX) = '\0';
+    return g_strconcat(valid, "…", NULL);
+}
+
 static guint file_index(problems *p, const char *file) {
     guint i;
-    if (g_ptr_array_find_with_equal_func(p->files, file, g_str_equal, &i))
+    g_autofree char *valid = g_utf8_make_valid(file, -1);
+    if (g_ptr_array_find_with_equal_func(p->files, valid, g_str_equal, &i))
         return i;
-    g_ptr_array_add(p->files, g_strdup(file));
+    g_ptr_array_add(p->files, g_steal_pointer(&valid));
     return p->files->len - 1;
 }
 
@@ -72,10 +85,11 @@ void problems_add(problems *p, problem_kind kind, mill_level level, origin at, c
                   const char *format, ...) {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
+    g_autofree char *written = g_strdup_vprintf(format, args);
     va_end(args);
 
-    g_autofree char *where = origin_format(at);
+    g_autofree char *text = presentable(written);
+    g_autofree char *at_all = origin_format(at), *where = presentable(at_all);
     bool kept = p->list->len < KEPT_MAX;
     if (kept && !g_hash_table_add(p->seen, g_strconcat(where, "\n", text, NULL)))
         return;
@@ -89,7 +103,7 @@ void problems_add(problems *p, problem_kind kind, mill_level level, origin at, c
     entry *e = g_new0(entry, 1);
     e->number = p->count;
     e->file = G_MAXUINT;
-    e->shown = (problem){.kind = kind, .level = level, .hint = g_strdup(hint)};
+    e->shown = (problem){.kind = kind, .level = level, .hint = hint ? presentable(hint) : NULL};
     e->shown.text = g_steal_pointer(&text);
     e->shown.at = (origin){.line = at.line, .text = at.file ? NULL : g_steal_pointer(&where)};
     if (at.file) {
@@ -133,15 +147,17 @@ char *problems_format(problems *p, bool colour) {
     GString *out = g_string_new(NULL);
     const problem *q;
     for (size_t i = 0; i < SHOWN_MAX && (q = problems_get(p, i)); i++) {
-        g_autofree char *where = origin_format(q->at);
+        g_autofree char *at = origin_format(q->at), *where = visible(at), *text = visible(q->text);
         const char *word = q->level == MILL_ERROR ? "error" : "warning";
         if (colour)
             g_string_append_printf(out, "\033[1m%s:\033[0m \033[1;%dm%s:\033[0m %s\n", where,
-                                   q->level == MILL_ERROR ? 31 : 35, word, q->text);
+                                   q->level == MILL_ERROR ? 31 : 35, word, text);
         else
-            g_string_append_printf(out, "%s: %s: %s\n", where, word, q->text);
-        if (q->hint)
-            g_string_append_printf(out, "  hint: %s\n", q->hint);
+            g_string_append_printf(out, "%s: %s: %s\n", where, word, text);
+        if (q->hint) {
+            g_autofree char *hint = visible(q->hint);
+            g_string_append_printf(out, "  hint: %s\n", hint);
+        }
     }
     if (p->count > SHOWN_MAX)
         g_string_append_printf(out, "… and %zu more\n", p->count - SHOWN_MAX);
@@ -178,13 +194,10 @@ char *problems_quote(const char *text) {
             g_string_append(out, "…");
             break;
         }
-        gunichar u = g_utf8_get_char(c);
         if (*c == '\n')
             g_string_append(out, "\\n");
-        else if (g_unichar_iscntrl(u))
-            g_string_append_printf(out, "\\x%02x", (unsigned)u);
         else
-            g_string_append_unichar(out, u);
+            visible_append(out, g_utf8_get_char(c));
     }
     g_string_append_c(out, '"');
     return g_string_free(out, false);

@@ -2,10 +2,13 @@
 /* The registry of modules: who wins, and loading on demand. */
 #include "module/modules.h"
 
+#include "config/suggest.h"
 #include "module/load.h"
 #include "module/probe.h"
 #include "module/search.h"
 #include <stdlib.h>
+
+enum { HINTED_MAX = 3 }; /* refused files that a hint names */
 
 struct modules {
     GPtrArray *list;    /* module *, owned */
@@ -51,8 +54,8 @@ static void settle(const GPtrArray *list) {
                 continue;
             if (strcmp(before->id, m->id) == 0) {
                 m->state = MODULE_SHADOWED;
-                m->why =
-                    g_strdup_printf("module \"%s\" was found before, at %s", m->id, before->path);
+                g_autofree char *at = g_utf8_make_valid(before->path, -1);
+                m->why = g_strdup_printf("module \"%s\" was found before, at %s", m->id, at);
             } else {
                 check_types(m, before);
             }
@@ -124,15 +127,10 @@ static char *not_loaded(const module *m) {
 }
 
 static char *explain_missing(const modules *all, const char *id, const char *name) {
-    const module *folder = NULL;
-    for (guint i = 0; i < all->list->len; i++) {
-        const module *m = all->list->pdata[i];
-        if (could_have(m, id, name))
-            return not_loaded(m);
-        if (!folder && is_folder(m))
-            folder = m;
-    }
-    return folder ? g_strdup_printf("%s was not searched: %s", folder->path, folder->why) : NULL;
+    for (guint i = 0; i < all->list->len; i++)
+        if (could_have(all->list->pdata[i], id, name))
+            return not_loaded(all->list->pdata[i]);
+    return NULL;
 }
 
 static bool ensure_loaded(modules *all, module *m) {
@@ -183,6 +181,32 @@ char **modules_class_names(const modules *all) {
     g_ptr_array_sort(names, compare_names);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(names, FALSE);
+}
+
+/* "not loaded: FILE (WHY), FILE (WHY); see: tracemill list", or NULL. */
+static char *refused_text(const modules *all) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    guint n = 0;
+    for (guint i = 0; i < all->list->len; i++) {
+        const module *m = all->list->pdata[i];
+        if (m->state == MODULE_REFUSED && n++ < HINTED_MAX)
+            g_string_append_printf(text, "%s%s (%s)", n > 1 ? ", " : "", m->path, m->why);
+    }
+    if (n == 0)
+        return NULL;
+    if (n > HINTED_MAX)
+        g_string_append_printf(text, " and %u more", n - HINTED_MAX);
+    return g_strdup_printf("not loaded: %s; see: tracemill list", text->str);
+}
+
+char *modules_hint(const modules *all, const char *use) {
+    g_auto(GStrv) names = modules_class_names(all);
+    char *near = suggest_hint(use, (const char *const *)names);
+    g_autofree char *refused = refused_text(all);
+    if (!near || !refused)
+        return near ? near : g_steal_pointer(&refused);
+    g_autofree char *first = near;
+    return g_strdup_printf("%s %s", first, refused);
 }
 
 /* ---------------------------------------------------------------- types */

@@ -28,8 +28,14 @@ const GPtrArray *modules_list(const modules *all);
 /* The class that `use = …` means: "class" (the first module that has it) or "module:class". Loads
  * and initialises its module. NULL if there is none: *ret_why (to be freed) is then NULL when no
  * such class is known, else one sentence: "/x/acme.so was found but not loaded: built for ABI 1.4,
- * host speaks 1.2". One thread at a time. */
+ * host speaks 1.2". It says so of the module that declares the class or is named before the colon;
+ * where a file hides what it declares, of acme.so for "acme" and "acme.fit". One thread at a time.
+ */
 const stage_class *modules_class(modules *all, const char *use, char **ret_why);
+
+/* The hint for a class that is not known: the nearest name, and the first few files and folders
+ * that were found but can't be used, since one may hold it. NULL: nothing. The caller frees it. */
+char *modules_hint(const modules *all, const char *use);
 
 /* Names that modules_class finds, each once, sorted; NULL-terminated, g_strfreev. */
 char **modules_class_names(const modules *all);

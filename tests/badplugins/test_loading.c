@@ -98,6 +98,11 @@ static void refused(const char *sentence) {
                         "  hint: FOLDER/bad.so was found but not loaded: %s\n",
                         sentence);
     inspect_says("bad", 69, message);
+    g_autofree char *other =
+        g_strdup_printf("tracemill inspect: there is no class \"other\"\n"
+                        "  hint: not loaded: FOLDER/bad.so (%s); see: tracemill list\n",
+                        sentence);
+    inspect_says("other", 64, other);
     g_auto(result) r = program_run("inspect", "fit.good", NULL);
     g_assert_cmpint(r.exit_code, ==, 0);
 }
@@ -292,7 +297,7 @@ static void test_inspect(void) {
         "      How many rows to keep.\n"
         "  path  file, required, wildcards: runs once per file\n"
         "      The files to read.\n"
-        "  modes  list of choice, one of mean, max, default mean, max\n"
+        "  modes  list of choices, one of mean, max, default mean, max\n"
         "\n"
         "To paste into a pipeline\n"
         "\n"

@@ -45,7 +45,7 @@ for compiler in gcc clang; do
     fi
     echo "# the template, with $compiler"
     plugin=$work/$compiler
-    cp -r "$source/sdk/template" "$plugin"
+    cp -r "$(pkg-config --variable=templatedir tracemill)" "$plugin"
     CC=$compiler quietly meson setup "$plugin/build" "$plugin" --werror
     quietly meson test -C "$plugin/build" --print-errorlogs
     symbols=$(nm -D --defined-only "$plugin/build/acme-busy.so" | awk '{ print $3 }')

@@ -124,6 +124,20 @@ outcome program_run(const char *folder, const char *const *words, const char *co
 
 /* ---------------------------------------------------------------- files */
 
+/* From the first line that differs, a few lines of each: the rest may only be shifted. */
+static void tell_difference(const char *path, const char *want, const char *text) {
+    enum { SHOWN = 5 };
+    g_auto(GStrv) wanted = g_strsplit(want, "\n", -1), found = g_strsplit(text, "\n", -1);
+    guint n_wanted = g_strv_length(wanted), n_found = g_strv_length(found), first = 0;
+    while (first < n_wanted && first < n_found && strcmp(wanted[first], found[first]) == 0)
+        first++;
+    g_test_message("%s:%u: differs from here on:", path, first + 1);
+    for (guint i = first; i < MIN(first + SHOWN, n_wanted); i++)
+        g_test_message("- %s", wanted[i]);
+    for (guint i = first; i < MIN(first + SHOWN, n_found); i++)
+        g_test_message("+ %s", found[i]);
+}
+
 void golden_check(const char *path, const char *text) {
     g_autoptr(GError) error = NULL;
     g_autofree char *want = NULL;
@@ -134,9 +148,10 @@ void golden_check(const char *path, const char *text) {
     }
     g_file_get_contents(path, &want, NULL, &error);
     g_assert_no_error(error);
-    if (strcmp(text, want) != 0)
-        g_test_message("%s differs; it would now be:\n%s", path, text);
-    g_assert_cmpstr(text, ==, want);
+    if (strcmp(text, want) == 0)
+        return;
+    tell_difference(path, want, text);
+    g_test_fail();
 }
 
 static gint compare(gconstpointer a, gconstpointer b) {

@@ -7,7 +7,6 @@
 
 #define GAP 2u        /* blanks between columns */
 #define LABEL_MAX 16u /* labels that are wider are broken into lines */
-#define TEXT_MIN 24u  /* on a wide page, text is not shortened below this to keep one block */
 
 typedef struct column {
     char *label, *unit; /* or NULL */
@@ -94,21 +93,20 @@ static size_t labelled_width(const column *c, bool room) {
 }
 
 /* How far a text column may shrink. Wrapped text keeps its words whole. */
-static size_t least_width(const text_grid *grid, size_t i, size_t page) {
-    size_t least = MIN(TEXT_MIN, page * 3 / 10);
+static size_t least_width(const text_grid *grid, size_t i, size_t least) {
     return grid->wrap && i == 0 ? MAX(least, MIN(column_at(grid, i)->word, LABEL_MAX)) : least;
 }
 
 /* Takes from the widest text columns until all fit, or no text is wider than its least width. */
-static void shrink_text(const text_grid *grid, size_t *widths, size_t page) {
+static void shrink_text(const text_grid *grid, size_t *widths, size_t page, size_t least) {
     size_t n = grid->columns->len;
     for (size_t i = 0; i < n; i++)
         if (!column_at(grid, i)->number)
-            widths[i] = MIN(widths[i], page);
+            widths[i] = MIN(widths[i], MAX(page, least_width(grid, i, least)));
     while (total_width(widths, n) > page) {
         size_t widest = n;
         for (size_t i = 0; i < n; i++)
-            if (!column_at(grid, i)->number && widths[i] > least_width(grid, i, page) &&
+            if (!column_at(grid, i)->number && widths[i] > least_width(grid, i, least) &&
                 (widest == n || widths[i] > widths[widest]))
                 widest = i;
         if (widest == n)
@@ -194,32 +192,63 @@ static void print_block(const text_grid *grid, const size_t *shown, size_t n, co
         print_row(grid, shown, n, widths, grid->cells->pdata + cell, out);
 }
 
-static void fit_widths(const text_grid *grid, size_t *widths, size_t page) {
+/* Sets the width of each column; returns that of all. */
+static size_t fit_widths(const text_grid *grid, size_t *widths, size_t page, size_t least) {
     size_t n = grid->columns->len;
     for (int room = 1; room >= 0; room--) {
         for (size_t i = 0; i < n; i++)
             widths[i] = labelled_width(column_at(grid, i), room);
         if (total_width(widths, n) <= page)
-            return;
+            return total_width(widths, n);
     }
-    shrink_text(grid, widths, page);
+    shrink_text(grid, widths, page, least);
+    return total_width(widths, n);
+}
+
+size_t text_grid_width(const text_grid *grid, size_t page, size_t least) {
+    g_autofree size_t *widths = g_new(size_t, grid->columns->len + 1);
+    return fit_widths(grid, widths, page, least);
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+/* The end of the columns that fit in a block behind the kept ones, from `next` on: at least one. */
+static size_t block_end(const text_grid *grid, const size_t *widths, size_t next, size_t page) {
+    size_t n = grid->columns->len, used = total_width(widths, MIN(grid->keep, n));
+    for (size_t first = next; next < n; next++) {
+        used += GAP + widths[next];
+        if (next > first && used > page)
+            break;
+    }
+    return next;
+}
+
+static size_t count_blocks(const text_grid *grid, const size_t *widths, size_t page) {
+    size_t count = 0, next = MIN(grid->keep, grid->columns->len);
+    do {
+        next = block_end(grid, widths, next, page);
+        count++;
+    } while (next < grid->columns->len);
+    return count;
 }
 
 void text_grid_print(const text_grid *grid, size_t page, GString *out) {
     size_t n = grid->columns->len, keep = MIN(grid->keep, n);
     g_autofree size_t *widths = g_new(size_t, n + 1), *shown = g_new(size_t, n + 1);
-    fit_widths(grid, widths, page);
+    if (fit_widths(grid, widths, page, TEXT_READABLE) > page &&
+        fit_widths(grid, widths, page, TEXT_TIGHT) > page)
+        fit_widths(grid, widths, page, MIN(TEXT_READABLE, page * 3 / 10));
+    size_t blocks = count_blocks(grid, widths, page), width = page;
+    while (width > 1 && count_blocks(grid, widths, width - 1) == blocks)
+        width--; /* else the last block might be left with a single column */
     for (size_t i = 0; i < keep; i++)
         shown[i] = i;
-    size_t next = keep;
-    do {
-        size_t count = keep, used = total_width(widths, keep);
-        while (next < n && (count == keep || used + GAP + widths[next] <= page)) {
-            used += GAP + widths[next];
+    for (size_t next = keep; blocks > 0; blocks--) {
+        size_t count = keep, end = block_end(grid, widths, next, width);
+        while (next < end)
             shown[count++] = next++;
-        }
         print_block(grid, shown, count, widths, out);
-        if (next < n)
+        if (blocks > 1)
             g_string_append_c(out, '\n');
-    } while (next < n);
+    }
 }

@@ -7,13 +7,15 @@
 
 #include <inttypes.h>
 
-#define EXACT_WIDTH 60u /* pages from this width on have room for the exact ratio too */
+#define EXACT_WIDTH 60u  /* pages from this width on have room for the exact ratio too */
+#define UNKNOWN_SHOWN 8u /* unknown figures that are named */
 
 typedef struct page {
     GString *out;
     const mill_report *report;
     size_t width;
     bool definitions;
+    size_t exact_width; /* which all tables need that were shown in whole µs; 0: none was */
 } page;
 
 /* Appends a paragraph of text that may be NULL (then nothing). */
@@ -104,6 +106,26 @@ static GPtrArray *arrange_figures(const mill_report *r, const GPtrArray *scopes)
     return rows;
 }
 
+static bool is_unknown(const figure_row *row, guint n_scopes) {
+    for (guint i = 0; i < n_scopes; i++)
+        if (row->of_scope[i] && !text_is_unknown(row->first->kind, row->of_scope[i]->value))
+            return false;
+    return true;
+}
+
+/* The figures of which nothing is known in one paragraph, which names the first few. */
+static void print_unknown(page *p, const GPtrArray *rows) {
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (guint i = 0; i < MIN(rows->len, UNKNOWN_SHOWN); i++) {
+        const mill_figure *f = ((const figure_row *)rows->pdata[i])->first;
+        g_string_append_printf(names, "%s%s", i ? ", " : "", f->label ? f->label : f->id);
+    }
+    if (rows->len > UNKNOWN_SHOWN)
+        g_string_append_printf(names, ", and %u more", rows->len - UNKNOWN_SHOWN);
+    g_string_append_c(p->out, '\n');
+    print_text(p, "unknown: ", names->str);
+}
+
 static char *exact_ratio(const page *p, const mill_figure *f) {
     char digits[G_ASCII_DTOSTR_BUF_SIZE];
     if (p->width < EXACT_WIDTH || f->kind != MILL_KIND_RATIO || f->value.d != f->value.d)
@@ -128,12 +150,8 @@ static void add_scoped(text_grid *grid, const figure_row *row, guint n_scopes) {
     }
 }
 
-static void print_numbers(page *p) {
-    g_autoptr(GPtrArray) scopes = find_scopes(p->report);
-    g_autoptr(GPtrArray) rows = arrange_figures(p->report, scopes);
+static void print_known(page *p, const GPtrArray *rows, const GPtrArray *scopes) {
     bool single = scopes->len == 1 && !*(const char *)scopes->pdata[0];
-    if (!rows->len)
-        return;
     g_autoptr(text_grid) grid = text_grid_create(single ? 1 : 2, true);
     text_grid_column(grid, NULL, NULL, false);
     if (single)
@@ -155,6 +173,18 @@ static void print_numbers(page *p) {
     }
     g_string_append_c(p->out, '\n');
     text_grid_print(grid, p->width, p->out);
+}
+
+static void print_numbers(page *p) {
+    g_autoptr(GPtrArray) scopes = find_scopes(p->report);
+    g_autoptr(GPtrArray) rows = arrange_figures(p->report, scopes);
+    g_autoptr(GPtrArray) known = g_ptr_array_new(), unknown = g_ptr_array_new();
+    for (guint i = 0; i < rows->len; i++)
+        g_ptr_array_add(is_unknown(rows->pdata[i], scopes->len) ? unknown : known, rows->pdata[i]);
+    if (known->len)
+        print_known(p, known, scopes);
+    if (unknown->len)
+        print_unknown(p, unknown);
 }
 
 /* Figures that are text: a paragraph each, since they may be long. */
@@ -207,15 +237,17 @@ static void print_table_definitions(page *p, const mill_table *t) {
 
 /* ---------------------------------------------------------------- tables */
 
-static void print_table(page *p, const mill_table *t) {
-    print_heading(p, t->label ? t->label : t->id);
-    if (p->definitions)
-        print_table_definitions(p, t);
-    if (!t->rows || !t->n_columns) {
-        print_text(p, "  ", "no rows");
-        return;
-    }
-    g_autoptr(text_grid) grid = text_grid_create(1, false);
+static bool has_fractions(const mill_table *t) {
+    for (uint64_t i = 0; i < t->n_columns; i++)
+        for (uint64_t row = 0; row < t->rows && t->columns[i]->kind == MILL_KIND_NS; row++)
+            if (t->columns[i]->cells[row].i != MILL_UNKNOWN &&
+                t->columns[i]->cells[row].i % 1000 != 0)
+                return true;
+    return false;
+}
+
+static text_grid *table_grid(const mill_table *t, bool whole) {
+    text_grid *grid = text_grid_create(1, false);
     for (uint64_t i = 0; i < t->n_columns; i++) {
         const mill_table_column *c = t->columns[i];
         g_autofree char *unit = text_clean(text_unit(c->kind, c->unit));
@@ -223,9 +255,45 @@ static void print_table(page *p, const mill_table *t) {
                          text_is_number(c->kind));
     }
     for (uint64_t row = 0; row < t->rows; row++)
-        for (uint64_t i = 0; i < t->n_columns; i++)
-            text_grid_cell(grid, text_value(t->columns[i]->kind, t->columns[i]->cells[row]));
-    text_grid_print(grid, p->width, p->out);
+        for (uint64_t i = 0; i < t->n_columns; i++) {
+            mill_kind kind = t->columns[i]->kind;
+            mill_datum value = t->columns[i]->cells[row];
+            text_grid_cell(grid, whole && kind == MILL_KIND_NS ? text_whole_us(value.i)
+                                                               : text_value(kind, value));
+        }
+    return grid;
+}
+
+/* In whole µs if only that makes it one block: a row can be read in one line then. */
+static void print_table(page *p, const mill_table *t) {
+    const char *label = t->label ? t->label : t->id;
+    g_autoptr(text_grid) exact = table_grid(t, false), rounded = NULL;
+    if (!t->rows || !t->n_columns) {
+        g_autofree char *line = g_strdup_printf("%s: none", label);
+        print_heading(p, line);
+        return;
+    }
+    if (text_grid_width(exact, p->width, TEXT_READABLE) > p->width && has_fractions(t))
+        rounded = table_grid(t, true);
+    bool whole = rounded && text_grid_width(rounded, p->width, TEXT_TIGHT) <= p->width;
+    g_autofree char *heading = g_strdup_printf("%s%s", label, whole ? ", in whole µs" : "");
+    print_heading(p, heading);
+    if (p->definitions)
+        print_table_definitions(p, t);
+    text_grid_print(whole ? rounded : exact, p->width, p->out);
+    if (whole)
+        p->exact_width = MAX(p->exact_width, text_grid_width(exact, 0, TEXT_READABLE));
+}
+
+static void print_tables(page *p) {
+    for (uint64_t i = 0; i < p->report->n_tables; i++)
+        print_table(p, p->report->tables[i]);
+    g_autofree char *line =
+        g_strdup_printf("Times in whole µs are rounded: the option width = %zu shows them exactly, "
+                        "and so does json.write.",
+                        p->exact_width);
+    if (p->exact_width)
+        print_heading(p, line);
 }
 
 /* ---------------------------------------------------------------- findings */
@@ -278,15 +346,14 @@ static void print_pictures(page *p) {
 
 void text_render(GString *out, const mill_report *report, const char *key, size_t width,
                  bool definitions) {
-    page p = {out, report, width, definitions};
+    page p = {.out = out, .report = report, .width = width, .definitions = definitions};
     print_head(&p, key);
     print_notes(&p);
     print_numbers(&p);
     print_texts(&p);
     if (definitions)
         print_figure_definitions(&p);
-    for (uint64_t i = 0; i < report->n_tables; i++)
-        print_table(&p, report->tables[i]);
+    print_tables(&p);
     if (report->n_findings)
         print_heading(&p, "Findings");
     for (uint64_t i = 0; i < report->n_findings; i++)

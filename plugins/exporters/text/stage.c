@@ -120,8 +120,9 @@ static const mill_stage text_write = {
     .name = "text.write",
     .summary = "Writes reports as text for people",
     .help = "Figures and tables stand in columns with their units, at most `width` wide. Text that "
-            "is too long for its column is shortened in the middle; a table that is too wide goes "
-            "on in a further block of columns. Control characters in names are shown escaped.",
+            "is too long for its column is shortened in the middle; a table that is too wide "
+            "shows whole µs and says so, or goes on in a further block of columns. Control "
+            "characters in names are shown escaped.",
     .inputs = text_inputs,
     .options = text_option_table,
     .options_size = sizeof(text_options),

@@ -51,6 +51,28 @@ char *text_value(mill_kind kind, mill_datum value) {
     return g_strdup(UNKNOWN); /* a kind that is newer than this exporter */
 }
 
+char *text_whole_us(int64_t ns) {
+    char digits[KIT_NUMBER_MAX];
+    if (ns == MILL_UNKNOWN)
+        return g_strdup(UNKNOWN);
+    if (ns != 0 && ns > -500 && ns < 500)
+        return g_strdup(ns > 0 ? "<1" : ">-1");
+    int64_t rest = ns % 1000;
+    return g_strdup(kit_format_int(digits, ns / 1000 + (rest >= 500) - (rest <= -500), KIT_GROUP));
+}
+
+bool text_is_unknown(mill_kind kind, mill_datum value) {
+    switch (kind) {
+    case MILL_KIND_TEXT:
+        return !value.text;
+    case MILL_KIND_RATIO:
+    case MILL_KIND_REAL:
+        return !isfinite(value.d);
+    default:
+        return value.i == MILL_UNKNOWN;
+    }
+}
+
 const char *text_unit(mill_kind kind, const char *own) {
     switch (kind) {
     case MILL_KIND_NS:

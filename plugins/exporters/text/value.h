@@ -9,6 +9,11 @@
 /* Clean text without the unit; freed with g_free. "unknown" where it is. */
 char *text_value(mill_kind kind, mill_datum value);
 
+/* The same of a time, in whole µs; "<1" or ">-1" where something would become nothing. */
+char *text_whole_us(int64_t ns);
+
+bool text_is_unknown(mill_kind kind, mill_datum value);
+
 /* The unit that belongs to it, or NULL. own: the unit of a REAL. */
 const char *text_unit(mill_kind kind, const char *own);
 

@@ -7,7 +7,7 @@
 
 typedef struct plan_options {
     bool strict;
-    int64_t top, topk, low, high, micro_batch, room;
+    int64_t top, topk, low, high, micro_batch, pause, room;
     double ratio;
     int mode;
     const char *label, *log, *only;
@@ -28,6 +28,7 @@ static const mill_option options[] = {
     {OPTION("ratio", ratio, NUM), .def = "0.5", .min = 0, .max = 1, .help = "a share"},
     {OPTION("mode", mode, ENUM), .def = "mean", .choices = modes, .help = "how to sum up"},
     {OPTION("micro-batch", micro_batch, DURATION), .min = 1e3, .max = 1e9, .help = "a time"},
+    {OPTION("pause", pause, DURATION), .help = "a time without bounds"},
     {OPTION("room", room, BYTES), .def = "64KiB", .min = 1, .max = 1 << 20, .help = "a size"},
     {OPTION("label", label, STR), .flags = MILL_OPT_ITEM, .def = "${item}", .help = "a text"},
     {OPTION("log", log, PATH), .help = "a file"},

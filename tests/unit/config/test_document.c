@@ -212,6 +212,16 @@ static void test_set(fixture *f, G_GNUC_UNUSED gconstpointer data) {
         "--set overlap.top=\xEF\xBF\xBD: error: expected UTF-8 text\n");
 }
 
+static void test_set_long(fixture *f, G_GNUC_UNUSED gconstpointer data) {
+    g_autoptr(document) doc = document_read_memory("a.ini", "", 0, "/data", f->p);
+    g_autofree char *many = g_strnfill(100000, 'x');
+    g_autofree char *argument = g_strconcat("é.", many, "=1", NULL);
+    g_assert_false(document_set(doc, argument, f->p));
+    const char *shown = problems_get(f->p, 0)->at.text;
+    g_assert_true(g_str_has_prefix(shown, "--set é.xxx") && g_str_has_suffix(shown, "xxx…"));
+    g_assert_cmpuint(strlen(shown), <, 150);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
 #define ADD(name, test) g_test_add("/config/document/" name, fixture, NULL, setup, test, teardown)
@@ -223,5 +233,6 @@ int main(int argc, char **argv) {
     ADD("include-quotes", test_include_quotes);
     ADD("names", test_names);
     ADD("set", test_set);
+    ADD("set-long", test_set_long);
     return g_test_run();
 }

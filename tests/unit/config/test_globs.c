@@ -57,7 +57,15 @@ static const example examples[] = {
     {"empty-ok", "", true, "", ""},
     {"same-key", "a/rank?.json, b/rank?.json", false, NULL,
      "a.ini:2: error: path: \"a/rank0.json\" and \"b/rank0.json\" have the same key \"0\"\n"
-     "  hint: write a wildcard for the part of the path that differs, such as */rank0.json\n"},
+     "  hint: write a wildcard for the part that differs, such as */rank0.json\n"},
+    {"same-key-hidden", "a/rank0.json, ./rank0.json", false, NULL,
+     "a.ini:2: error: path: \"./rank0.json\" and \"a/rank0.json\" have the same key "
+     "\"rank0.json\"\n"
+     "  hint: a key is the file's name: link or rename one of them\n"},
+    {"same-key-deeper", "a/rank0.json, rank0.json", false, NULL,
+     "a.ini:2: error: path: \"a/rank0.json\" and \"rank0.json\" have the same key "
+     "\"rank0.json\"\n"
+     "  hint: a key is the file's name: link or rename one of them\n"},
     {"same-key-mended", "[ab]/rank?.json", false,
      "a-0:a/rank0.json a-1:a/rank1.json b-0:b/rank0.json", ""},
 };

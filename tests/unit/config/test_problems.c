@@ -6,6 +6,7 @@
 
 #include "config/natural.h"
 #include "config/suggest.h"
+#include "config/visible.h"
 #include "golden.h"
 
 static void add(problems *p, problem_kind kind, const char *file, uint32_t line, const char *text) {
@@ -74,6 +75,44 @@ static void test_exit_code(void) {
     g_autoptr(problems) q = problems_create();
     add(q, PROBLEM_MODULE, "a.ini", 1, "module");
     g_assert_cmpint(problems_exit_code(q), ==, 69);
+}
+
+/* A file may be called anything; what is shown steers no terminal, and JSON stays UTF-8. */
+static void test_hostile_names(void) {
+    g_autoptr(problems) p = problems_create();
+    problems_add(p, PROBLEM_CONFIG, MILL_ERROR, (origin){.file = "a\033[2J\xFF.ini", .line = 3},
+                 "see\007", "can't read b\xC2\x9B.ini\xE2\x80\xAE");
+    golden_problems(p, "a\\x1b[2J\xEF\xBF\xBD.ini:3: error: can't read b\\x9b.ini\\u202e\n"
+                       "  hint: see\\x07\n");
+    cJSON *json = problems_to_json(p);
+    g_autofree char *text = cJSON_PrintUnformatted(json);
+    g_assert_true(g_utf8_validate(text, -1, NULL));
+    cJSON_Delete(json);
+}
+
+static void test_long_names(void) {
+    g_autoptr(problems) p = problems_create();
+    g_autofree char *name = g_strnfill(100000, 'x');
+    problems_add(p, PROBLEM_CONFIG, MILL_ERROR, (origin){.text = name}, name, "no %s", name);
+    g_autofree char *text = problems_format(p, false);
+    g_assert_cmpuint(strlen(text), <, 3100);
+    g_assert_nonnull(strstr(text, "xxx…: error: no xxx"));
+    g_assert_true(g_str_has_suffix(text, "xxx…\n"));
+}
+
+static void test_visible(void) {
+    static const struct {
+        const char *text, *shown;
+    } right[] = {{"", ""},
+                 {"rank0 é 中\nnext", "rank0 é 中\nnext"},
+                 {"\t\033[31m\177", "\\x09\\x1b[31m\\x7f"},
+                 {"\xC2\x85\xC2\x9B", "\\x85\\x9b"},
+                 {"\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\xA8", "\\u202e\\u2066\\u2028"},
+                 {"\xFFz\xE2", "\xEF\xBF\xBDz\xEF\xBF\xBD"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(right); i++) {
+        g_autofree char *shown = visible(right[i].text);
+        g_assert_cmpstr(shown, ==, right[i].shown);
+    }
 }
 
 static void test_quote(void) {
@@ -154,6 +193,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/config/problems/cap", test_cap);
     g_test_add_func("/config/problems/exit-code", test_exit_code);
     g_test_add_func("/config/problems/quote", test_quote);
+    g_test_add_func("/config/problems/hostile-names", test_hostile_names);
+    g_test_add_func("/config/problems/long-names", test_long_names);
+    g_test_add_func("/config/problems/visible", test_visible);
     g_test_add_func("/config/suggest", test_suggest);
     g_test_add_func("/config/natural", test_natural);
     return g_test_run();

@@ -27,7 +27,8 @@ static void test_absent(void) {
     rig_file("stops.txt", "[a]\nb = stop\nc = 1\n");
     rig_fails("[w]\nuse = works.absent\npath = none\n", MILL_E_NOINPUT, "none");
     rig_fails("[w]\nuse = works.absent\npath = .\n", MILL_E_IO, ".");
-    rig_fails("[w]\nuse = works.absent\nonly = ini\npath = none.ini\n", MILL_E_NOINPUT, "none.ini");
+    rig_fails("[w]\nuse = works.absent\nonly = ini\npath = none.ini\n", MILL_E_NOINPUT,
+              "E_NOINPUT: cannot read none.ini: No such file or directory");
     rig_fails("[w]\nuse = works.absent\nonly = ini\npath = stops.txt\n", MILL_E_DATA,
               ": told to stop");
 }

@@ -198,6 +198,33 @@ mill_report *sample_wide(mill_run *run) {
     return kit_report_end(r);
 }
 
+mill_report *sample_fine(mill_run *run) {
+    static const int64_t times[][8] = {
+        {480029179, 472454441, 468153602, 0, 499, 500, 7574738, 480029179},
+        {MILL_UNKNOWN, 1500, 1499, -1500, -400, 1, 999999, 999999500},
+    };
+    kit_report *r = kit_report_begin(run, "fine", "Times finer than a page is wide", NULL);
+    kit_figure_int(r, MILL_KIND_NS, "T", "window", NULL, NULL, 480029179);
+    for (int wide = 0; wide < 2; wide++) {
+        kit_table *t = kit_table_begin(r, wide ? "blocks" : "rounded",
+                                       wide ? "Too wide in any case" : "Streams", NULL);
+        kit_table_column(t, MILL_KIND_ID, "stream", "stream", NULL, NULL);
+        kit_table_column(t, MILL_KIND_TEXT, "name", "name", NULL, NULL);
+        for (int i = 0; i < 8 + 2 * wide; i++) {
+            g_autofree char *id = g_strdup_printf("t%d", i);
+            kit_table_column(t, MILL_KIND_NS, id, id, NULL, NULL);
+        }
+        for (size_t row = 0; row < G_N_ELEMENTS(times); row++) {
+            kit_table_row(t);
+            kit_cell_int(t, (int64_t)row);
+            kit_cell_text(t, row ? "compute" : "a stream with a long name");
+            for (int i = 0; i < 8 + 2 * wide; i++)
+                kit_cell_int(t, times[row][i % 8]);
+        }
+    }
+    return kit_report_end(r);
+}
+
 mill_report *sample_empty(mill_run *run) {
     kit_report *r = kit_report_begin(run, "empty", "Nothing to say", NULL);
     kit_table *t = kit_table_begin(r, "none", "A table without rows", NULL);

@@ -11,6 +11,7 @@ mill_report *sample_devices(mill_run *run); /* figures with several scopes, one 
 mill_report *sample_unknown(mill_run *run); /* a value of each kind, unknown, and the extremes */
 mill_report *sample_hostile(mill_run *run); /* text that steers terminals, and a name of 100 kB */
 mill_report *sample_wide(mill_run *run);    /* tables of many columns and of long texts */
+mill_report *sample_fine(mill_run *run);    /* tables with times finer than 1 µs */
 mill_report *sample_empty(mill_run *run);   /* an id and a title, and a table without rows */
 
 #endif

@@ -43,13 +43,15 @@ static void test_widths(void) {
     check_page("text-wide-40", sample_wide, (const char *[]){"width=40", NULL});
     check_page("text-wide-80", sample_wide, (const char *[]){"width=80", NULL});
     check_page("text-wide-120", sample_wide, (const char *[]){"width=120", NULL});
+    check_page("text-fine-80", sample_fine, NULL);
+    check_page("text-fine-140", sample_fine, (const char *[]){"width=140", NULL});
     check_page("text-overlap-40", sample_overlap, (const char *[]){"width=40", NULL});
 }
 
 /* No line is wider than the page, and nothing on it can steer a terminal. */
 static void test_page_holds(void) {
-    static const sample samples[] = {sample_overlap, sample_devices, sample_unknown,
-                                     sample_hostile, sample_wide,    sample_empty};
+    static const sample samples[] = {sample_overlap, sample_devices, sample_unknown, sample_hostile,
+                                     sample_wide,    sample_empty,   sample_fine};
     for (size_t i = 0; i < G_N_ELEMENTS(samples); i++) {
         /* The extremes of int64 alone are wider than the narrowest pages. */
         for (int width = samples[i] == sample_unknown ? 61 : 40; width <= 200; width += 7) {
@@ -69,6 +71,24 @@ static void test_page_holds(void) {
             }
             bench_destroy(b);
         }
+    }
+}
+
+/* The width that a page tells for exact times is the least one that shows them. */
+static void test_exact_width(void) {
+    bench *b = text_bench(sample_fine, "", NULL);
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    const char *told = strstr(bench_written(b, "-")->str, "width = ");
+    g_assert_nonnull(told);
+    g_assert_nonnull(strstr(bench_written(b, "-")->str, "Streams, in whole µs"));
+    int width = (int)g_ascii_strtoll(told + strlen("width = "), NULL, 10);
+    bench_destroy(b);
+    for (int narrower = 1; narrower >= 0; narrower--) {
+        g_autofree char *setting = g_strdup_printf("width=%d", width - narrower);
+        b = text_bench(sample_fine, "", (const char *[]){setting, NULL});
+        g_assert_cmpint(bench_run(b), ==, MILL_OK);
+        g_assert_true(narrower == !!strstr(bench_written(b, "-")->str, "Streams, in whole µs"));
+        bench_destroy(b);
     }
 }
 
@@ -139,6 +159,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/text/widths", test_widths);
     g_test_add_func("/exporters/text/page-holds", test_page_holds);
     g_test_add_func("/exporters/text/wide-is-whole", test_wide_is_whole);
+    g_test_add_func("/exporters/text/exact-width", test_exact_width);
     g_test_add_func("/exporters/text/items", test_items);
     g_test_add_func("/exporters/text/no-items", test_no_items);
     g_test_add_func("/exporters/text/item-paths", test_item_paths);

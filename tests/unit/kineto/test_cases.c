@@ -23,6 +23,8 @@ static const expected own[] = {
     {"cut.json", 50000, 60000, 0, 2, 0, 0, "truncated:1 ", true},
     {"escapes.json", 90000, 60000, 0, 3, 2, 0, "bad-escape:1 invalid-utf8:1 not-a-number:1 "},
     {"facts-last.json", 50000, 0, 0, 1, 1, 0, ""},
+    {"hostile-names.json", 30000, 10000, 0, 4, 0, 0, "bad-escape:1 "},
+    {"huge-numbers.json", 10000, 0, 0, 4, 0, 0, "no-duration:4 broken-timer:2 "},
     {"launches.json", 38000, 0, 0, 7, 5, 4, ""},
     {"legacy.json", 50000, 0, 20000, 2, 2, 1, "empty-record:1 "},
     {"mangled.json", 41000, 50000, 0, 3, 0, 0, ""},

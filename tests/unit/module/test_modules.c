@@ -97,6 +97,13 @@ static void class_is_missing(modules *all, const char *use, const char *expected
     g_assert_cmpstr(text->str, ==, expected);
 }
 
+static void hint_is(const modules *all, const char *use, const char *expected) {
+    g_autofree char *hint = modules_hint(all, use);
+    g_autoptr(GString) text = g_string_new(hint ? hint : "(none)");
+    g_string_replace(text, root, "ROOT", 0);
+    g_assert_cmpstr(text->str, ==, expected);
+}
+
 static const stage_class *class_of(modules *all, const char *use) {
     g_autofree char *why = NULL;
     const stage_class *c = modules_class(all, use, &why);
@@ -215,12 +222,23 @@ static void test_missing_by_name(void) {
     class_is_missing(all, "org.acme:acme.fit", why);
     class_is_missing(all, "acm.fit", "(none)");
     class_is_missing(all, "test.good:acme.fit", why);
+    hint_is(all, "fit.godo",
+            "did you mean \"fit.good\"? not loaded: ROOT/first/acme.so (is not a shared object: it "
+            "does not begin with an ELF header); see: tracemill list");
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *file = g_strdup_printf("first/bcme%d.so", i);
+        write_file(file, "", -1);
+    }
+    g_autoptr(modules) many = scan();
+    g_autofree char *hint = modules_hint(many, "far");
+    g_assert_true(g_str_has_suffix(hint, ") and 1 more; see: tracemill list"));
     g_autofree char *first = g_build_filename(root, "first", NULL);
     chmod(first, 0777);
     g_autoptr(modules) untrusted = scan();
-    class_is_missing(untrusted, "fit.good",
-                     "ROOT/first was not searched: the folder is writable by group or others, who "
-                     "could have put any code there: chmod go-w it, or give --trust-writable");
+    class_is_missing(untrusted, "fit.good", "(none)");
+    hint_is(untrusted, "fit.good",
+            "not loaded: ROOT/first (the folder is writable by group or others, who could have put "
+            "any code there: chmod go-w it, or give --trust-writable); see: tracemill list");
     tear_down();
 }
 
