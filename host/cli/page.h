@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for people: lines of at most 80 characters, in which nothing can steer the terminal, whatever
- * a plugin says and a file is called. */
+/* Text for people: lines of at most 80 characters, in which nothing can steer the terminal,
+ * whatever a plugin says and a file is called. */
 #ifndef HOST_CLI_PAGE_H
 #define HOST_CLI_PAGE_H
 
