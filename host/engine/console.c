@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "config/visible.h"
+
 #define LINE_EVERY_NS (10 * (int64_t)1000000000)
 #define REDRAW_EVERY_NS (100 * (int64_t)1000000)
 #define LINE_WIDTH 79
@@ -41,11 +43,8 @@ void console_log(const char *stage, const char *key, mill_level level, const cha
     static const char *const colours[] = {"\033[1;31m", "\033[1;33m", "", "\033[2m"};
     if (level > console.level || level > MILL_DEBUG)
         return;
-    /* Text from plugins and traces goes to a terminal: no control characters. */
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    for (char *c = valid; *c != '\0'; c++)
-        if (g_ascii_iscntrl(*c) && *c != '\t')
-            *c = ' ';
+    /* Text from plugins and names of files go to a terminal. */
+    g_autofree char *shown = visible(text), *shown_key = key != NULL ? visible(key) : NULL;
     pthread_mutex_lock(&console.lock);
     wipe();
     fprintf(stderr, "tracemill: %s%s%s: ", console.colour ? colours[level] : "", names[level],
@@ -53,8 +52,8 @@ void console_log(const char *stage, const char *key, mill_level level, const cha
     if (stage != NULL)
         fprintf(stderr, "[%s] ", stage);
     if (key != NULL && *key != '\0')
-        fprintf(stderr, "%s: ", key);
-    fprintf(stderr, "%s\n", valid);
+        fprintf(stderr, "%s: ", shown_key);
+    fprintf(stderr, "%s\n", shown);
     pthread_mutex_unlock(&console.lock);
 }
 

@@ -20,8 +20,8 @@ static const struct {
     int number;
     const char *name;
 } fatal[] = {
-    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-    {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"},
+    {SIGABRT, "SIGABRT"}, {SIGTRAP, "SIGTRAP"}, /* GLib's, when memory runs out */
 };
 
 static void say(const char *text) {

@@ -303,10 +303,13 @@ outcome *engine_run(const plan *p, const engine_options *options) {
     console_init(options);
     crash_install();
     struct sigaction interrupt = {.sa_handler = on_interrupt}, pipe = {.sa_handler = SIG_IGN};
-    struct sigaction before_int, before_term, before_pipe;
+    struct sigaction before_int, before_term, before_hup, before_pipe;
     __atomic_store_n(&interrupts, 0, __ATOMIC_SEQ_CST);
     sigaction(SIGINT, &interrupt, &before_int);
     sigaction(SIGTERM, &interrupt, &before_term);
+    sigaction(SIGHUP, NULL, &before_hup);
+    if (before_hup.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &interrupt, NULL);
     sigaction(SIGPIPE, &pipe, &before_pipe); /* a reader that left is an error of write() */
 
     cells_build(&e);
@@ -321,6 +324,7 @@ outcome *engine_run(const plan *p, const engine_options *options) {
     crash_disarm();
     sigaction(SIGINT, &before_int, NULL);
     sigaction(SIGTERM, &before_term, NULL);
+    sigaction(SIGHUP, &before_hup, NULL);
     sigaction(SIGPIPE, &before_pipe, NULL);
     outcome *o = e.outcome;
     g_ptr_array_sort(o->failures, compare_failures);

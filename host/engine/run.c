@@ -2,7 +2,11 @@
 /* The record behind a plugin's `mill_run *`: what one task of one stage instance has and owes. */
 #include "engine/state.h"
 
+#include "config/visible.h"
+
 #include <string.h>
+
+#define FEW_SINKS 8 /* so many stay open from one run of a stage to the next */
 
 bool stage_sinks_per_run(const plan_stage *p) {
     return p->keyed && !(p->cls->stage.flags & MILL_STAGE_SINGLE);
@@ -24,9 +28,10 @@ void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t) {
     for (guint i = 0;
          r->instance != NULL && r->instance->sinks != NULL && i < r->instance->sinks->len; i++)
         sink_bind(g_ptr_array_index(r->instance->sinks, i), &r->causes);
+    g_autofree char *key = visible(r->key);
     if (s != NULL)
-        r->note = *r->key != '\0' ? g_strdup_printf("%s, item \"%s\",", s->note, r->key)
-                                  : g_strdup(s->note);
+        r->note =
+            *r->key != '\0' ? g_strdup_printf("%s, item \"%s\",", s->note, key) : g_strdup(s->note);
 }
 
 void run_finish(run *r) {
@@ -87,6 +92,8 @@ void run_callback_ended(run *r, mill_status status) {
         if (status < MILL_OK && sink_dirty(s))
             sink_taint(s);
         sink_clean(s);
+        if (sinks->len > FEW_SINKS)
+            sink_rest(s);
     }
 }
 

@@ -24,10 +24,39 @@ static sink *find_sink(const instance *in, const char *path) {
     return NULL;
 }
 
+/* The file that a path leads to, whatever it is called. False: there is none yet. */
+static bool same_file(const char *path, const struct stat *other) {
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_dev == other->st_dev &&
+           status.st_ino == other->st_ino;
+}
+
+/* Is it the pipeline, or one of the profiles it reads? */
+static bool is_input(const engine *e, const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    if (same_file(e->plan->path, &status))
+        return true;
+    for (guint i = 0; i < e->plan->stages->len; i++) {
+        const plan_stage *s = g_ptr_array_index(e->plan->stages, i);
+        for (guint k = 0; s->files != NULL && k < s->files->len; k++)
+            if (same_file(((globs_file *)g_ptr_array_index(s->files, k))->path, &status))
+                return true;
+    }
+    return false;
+}
+
 /* Two writers of one file would leave the one that came last: which, is up to chance. */
 static bool claim_path(run *r, const char *path) {
     if (sink_takes_all(path))
         return true;
+    if (is_input(r->engine, path)) {
+        causes_addf(run_causes(r), MILL_E_CONFIG,
+                    "%s is read by this pipeline: writing it would destroy it; give another path",
+                    path);
+        return false;
+    }
     g_autofree char *name = g_canonicalize_filename(path, NULL);
     g_autofree char *owner =
         *r->key != '\0' && stage_sinks_per_run(r->plan)

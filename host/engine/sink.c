@@ -106,30 +106,31 @@ char *spool_text(spool *s) {
 /* ---------------------------------------------------------------- temporary files, for signal
  * handlers */
 
-#define MAX_TEMPORARIES 1024
-static const char *temporaries[MAX_TEMPORARIES]; /* NULL: free; changed with atomics only */
+/* A list that only grows, so that a signal handler may walk it at any time. */
+typedef struct temporary temporary;
+struct temporary {
+    const char *path; /* NULL: it has got its name, or is removed; atomic */
+    temporary *next;
+};
+static temporary *temporaries; /* atomic */
 
-static void remember(const char *path) {
-    for (int i = 0; i < MAX_TEMPORARIES; i++) {
-        const char *none = NULL;
-        if (__atomic_compare_exchange_n(&temporaries[i], &none, path, false, __ATOMIC_SEQ_CST,
+static temporary *remember(const char *path) {
+    temporary *t = g_new(temporary, 1);
+    t->path = path;
+    t->next = __atomic_load_n(&temporaries, __ATOMIC_SEQ_CST);
+    while (!__atomic_compare_exchange_n(&temporaries, &t->next, t, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST))
-            return;
-    }
+        continue;
+    return t;
 }
 
-static void forget(const char *path) {
-    for (int i = 0; i < MAX_TEMPORARIES; i++) {
-        const char *mine = path;
-        if (__atomic_compare_exchange_n(&temporaries[i], &mine, NULL, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-            return;
-    }
+static void forget(temporary *t) {
+    __atomic_store_n(&t->path, NULL, __ATOMIC_SEQ_CST);
 }
 
 void sink_unlink_all(void) {
-    for (int i = 0; i < MAX_TEMPORARIES; i++) {
-        const char *path = __atomic_exchange_n(&temporaries[i], NULL, __ATOMIC_SEQ_CST);
+    for (temporary *t = __atomic_load_n(&temporaries, __ATOMIC_SEQ_CST); t != NULL; t = t->next) {
+        const char *path = __atomic_exchange_n(&t->path, NULL, __ATOMIC_SEQ_CST);
         if (path != NULL)
             unlink(path);
     }
@@ -140,25 +141,32 @@ void sink_unlink_all(void) {
 struct sink {
     mill_sink public;
     char *path;
-    char *target,
-        *temporary; /* the file that gets the name, and what it is called until then; or NULL */
-    spool *out;     /* for standard output */
+    char *target, *temporary; /* what gets the name, and what it is called until then; or NULL */
+    temporary *remembered;    /* the temporary, for signal handlers; NULL: there is none */
+    spool *out;               /* for standard output */
     causes *why;
-    int fd;
+    int fd; /* -1: closed until more is written */
     bool tainted, dirty;
+    int error; /* of a write that nobody waited for */
     size_t buffered;
-    char *buffer;
+    char *buffer; /* NULL: nothing was written since it was last at rest */
 };
 
 static bool flush(sink *s) {
     size_t n = s->buffered;
     s->buffered = 0;
+    if (n == 0)
+        return true;
+    if (s->out == NULL && s->fd < 0)
+        s->fd = open(s->temporary, O_WRONLY | O_APPEND | O_CLOEXEC);
     return s->out != NULL ? spool_write(s->out, s->buffer, n) : write_all(s->fd, s->buffer, n);
 }
 
 static mill_status sink_write(mill_sink *public, const void *data, size_t n) {
     sink *s = (sink *)public;
     s->dirty = true;
+    if (s->buffer == NULL)
+        s->buffer = g_malloc(BUFFER_BYTES);
     while (n > 0) {
         size_t part = MIN(n, BUFFER_BYTES - s->buffered);
         memcpy(s->buffer + s->buffered, data, part);
@@ -204,7 +212,7 @@ static bool open_temporary(sink *s) {
     s->fd = g_mkstemp_full(s->temporary, O_RDWR | O_CLOEXEC, 0666);
     if (s->fd < 0)
         return false;
-    remember(s->temporary);
+    s->remembered = remember(s->temporary);
     return true;
 }
 
@@ -241,7 +249,6 @@ sink *sink_create(const char *path, spool *out, causes *why) {
         release(s);
         return NULL;
     }
-    s->buffer = g_malloc(BUFFER_BYTES);
     return s;
 }
 
@@ -269,9 +276,18 @@ void sink_clean(sink *s) {
     s->dirty = false;
 }
 
+void sink_rest(sink *s) {
+    if (s->temporary == NULL || s->error != 0)
+        return;
+    if (!flush(s) || (s->fd >= 0 && close(s->fd) != 0))
+        s->error = errno;
+    s->fd = -1;
+    g_clear_pointer(&s->buffer, g_free);
+}
+
 /* Returns 0 or an error number. */
 static int commit(sink *s) {
-    int error = s->tainted || flush(s) ? 0 : errno;
+    int error = s->tainted || flush(s) ? s->error : errno;
     if (s->fd >= 0 && close(s->fd) != 0 && error == 0)
         error = errno;
     if (error == 0 && !s->tainted && s->temporary != NULL && rename(s->temporary, s->target) != 0)
@@ -287,7 +303,7 @@ bool sink_end(sink *s, causes *why) {
     if (s->temporary != NULL) {
         if (!ok || s->tainted)
             unlink(s->temporary);
-        forget(s->temporary);
+        forget(s->remembered);
     }
     if (s->out != NULL && s->tainted)
         spool_clear(s->out);

@@ -36,6 +36,10 @@ void sink_taint(sink *s);
 bool sink_dirty(const sink *s); /* written to since the last sink_clean */
 void sink_clean(sink *s);
 
+/* Writes out what is buffered and gives back the buffer and the descriptor until more is written: a
+ * stage may have a file for each of many items. A failure is told by sink_end. */
+void sink_rest(sink *s);
+
 /* Ends the sink: the file gets its name if it is not tainted, and is removed otherwise (standard
  * output: forgotten). False: could not be committed, the cause is recorded. */
 bool sink_end(sink *s, causes *why);

@@ -30,7 +30,8 @@ typedef enum place {
     AT_BLOCK,
     AT_BYTES,
     AT_WAITED_EVENT,
-    AT_OTHER_ARG, /* this and the next ones: by a hash of the key, so that what follows is foreseen */
+    AT_OTHER_ARG, /* this and the next ones: by a hash of the key, so that what follows is foreseen
+                   */
     N_PLACES = AT_OTHER_ARG + 32
 } place;
 #define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)

@@ -347,7 +347,7 @@ static const mill_option glob_options[] = {
 static const mill_option item_options[] = {
     OPTION("path", path, PATH, .flags = MILL_OPT_ITEM, .def = "-"), COMMON("write"), {0}};
 static const mill_option sink_options[] = {
-    OPTION("path", path, PATH, .def = "-"), COMMON("sink"), {0}};
+    OPTION("path", path, PATH, .flags = MILL_OPT_ITEM, .def = "-"), COMMON("sink"), {0}};
 #define OPTIONS(NAME, TAG) static const mill_option NAME[] = {COMMON(TAG), {0}}
 OPTIONS(map_options, "map");
 OPTIONS(join_options, "join");

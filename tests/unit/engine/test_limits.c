@@ -112,6 +112,11 @@ static void test_sigterm(void) {
     test_interrupt(SIGTERM);
 }
 
+/* The terminal was closed. */
+static void test_sighup(void) {
+    test_interrupt(SIGHUP);
+}
+
 /* The second one does not wait for anybody. */
 static void test_second_sigint(void) {
     set_up();
@@ -132,6 +137,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/limits/deaf-stage", test_deaf_stage);
     g_test_add_func("/signals/int", test_sigint);
     g_test_add_func("/signals/term", test_sigterm);
+    g_test_add_func("/signals/hup", test_sighup);
     g_test_add_func("/signals/second", test_second_sigint);
     return rig_finish();
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,6 +142,33 @@ static void test_outside_of_run(void) {
 /* ---------------------------------------------------------------- standard output */
 
 /* By stage in the order of the file, then by key, whatever ends first. */
+/* More files of one instance than a process may have open. */
+static void test_many_files(void) {
+    struct rlimit before, few = {.rlim_cur = 64, .rlim_max = 64};
+    rig_clean();
+    rig_files("r%d", 1, 200);
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    few.rlim_max = before.rlim_max;
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+    g_auto(rig_result) r = rig_run(READ "[s]\nuse = flow.sink\nin = r\npath = out-${item}\n", 2);
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    g_assert_cmpstr(r.failures, ==, "");
+    check_file("out-1", "sink(r:1=1)\n");
+    check_file("out-199", "sink(r:199=199)\n");
+}
+
+/* What is read can't be written, whatever it is called. */
+static void test_output_is_input(void) {
+    set_up();
+    rig_file("r2", "precious");
+    g_assert_cmpint(link("r2", "other-name"), ==, 0);
+    rig_fails(READ "[s]\nuse = flow.sink\nin = r\npath = other-name\n", MILL_E_CONFIG,
+              "other-name is read by this pipeline");
+    check_file("r2", "precious");
+    rig_fails(READ "[s]\nuse = flow.sink\nin = r\npath = ./test.ini\n", MILL_E_CONFIG,
+              "./test.ini is read by this pipeline");
+}
+
 static void test_order(void) {
     set_up();
     rig_prints(READ
@@ -205,6 +233,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/files/pipe", test_pipe);
     g_test_add_func("/files/kept-open", test_kept_open);
     g_test_add_func("/files/outside-of-run", test_outside_of_run);
+    g_test_add_func("/files/many", test_many_files);
+    g_test_add_func("/files/output-is-input", test_output_is_input);
     g_test_add_func("/stdout/order", test_order);
     g_test_add_func("/stdout/much", test_much);
     g_test_add_func("/stdout/full", test_full);
