@@ -54,8 +54,31 @@ static int unknown_command(const char *name) {
     return COMMAND_USAGE;
 }
 
+/* For commands whose only option is --json: takes it out of argv. */
+static bool take_json(int *argc, char **argv) {
+    int kept = 1;
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], "--json") != 0)
+            argv[kept++] = argv[i];
+    bool found = kept < *argc;
+    *argc = kept;
+    return found;
+}
+
+/* Told where there are more words than the command takes. */
+static bool has_excess(int argc, char **argv, int most) {
+    if (argc - 1 <= most)
+        return false;
+    g_autofree char *quoted = problems_quote(argv[most + 1]);
+    fprintf(stderr, "tracemill %s: %s is not expected here\n  hint: tracemill help\n", argv[0],
+            quoted);
+    return true;
+}
+
 static int version_main(int argc, char **argv) {
-    bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
+    bool json = take_json(&argc, argv);
+    if (has_excess(argc, argv, 0))
+        return COMMAND_USAGE;
     GString *text = g_string_new(NULL);
     g_string_printf(
         text,
@@ -79,11 +102,14 @@ static GString *commands_text(void) {
     return text;
 }
 
-static cJSON *commands_json(void) {
+/* `only` NULL: all. */
+static cJSON *commands_json(const named_command *only) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "schema", "tracemill.help/1");
     cJSON *list = cJSON_AddArrayToObject(json, "commands");
     for (gsize i = 0; i < G_N_ELEMENTS(commands); i++) {
+        if (only != NULL && only != &commands[i])
+            continue;
         cJSON *one = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "name", commands[i].name);
         cJSON_AddStringToObject(one, "summary", commands[i].summary);
@@ -93,13 +119,16 @@ static cJSON *commands_json(void) {
 }
 
 static int help_main(int argc, char **argv) {
-    if (argc < 2)
-        return command_print_text(commands_text());
-    if (strcmp(argv[1], "--json") == 0)
-        return command_print_json(commands_json());
-    const named_command *c = find_command(argv[1]);
-    if (c == NULL)
+    bool json = take_json(&argc, argv);
+    if (has_excess(argc, argv, 1))
+        return COMMAND_USAGE;
+    const named_command *c = argc > 1 ? find_command(argv[1]) : NULL;
+    if (argc > 1 && c == NULL)
         return unknown_command(argv[1]);
+    if (json)
+        return command_print_json(commands_json(c));
+    if (c == NULL)
+        return command_print_text(commands_text());
     if (c->main == help_main || c->main == version_main) {
         GString *text = g_string_new(NULL);
         g_string_printf(text, "tracemill %s: %s\n", c->name, c->summary);
@@ -128,10 +157,11 @@ int main(int argc, char **argv) {
         fputs(text->str, stderr);
         return COMMAND_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return help_main(1, argv + 1);
-    if (strcmp(argv[1], "--version") == 0)
-        return version_main(argc - 1, argv + 1);
-    const named_command *c = find_command(argv[1]);
-    return c != NULL ? c->main(argc - 1, argv + 1) : unknown_command(argv[1]);
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    const named_command *c = find_command(name);
+    return c != NULL ? c->main(argc - 1, argv + 1) : unknown_command(name);
 }

@@ -79,13 +79,6 @@ static char *option_hint(const plan_stage *s, const char *key) {
                            near != NULL ? " " : "", s->cls->stage.name);
 }
 
-static const mill_option *find_option(const plan_stage *s, const char *key) {
-    for (size_t i = 0; i < s->cls->n_options; i++)
-        if (strcmp(s->cls->options[i].name, key) == 0)
-            return &s->cls->options[i];
-    return NULL;
-}
-
 static const mill_option *find_run_option(const char *key) {
     for (size_t i = 0; i < G_N_ELEMENTS(run_options); i++)
         if (strcmp(run_options[i].name, key) == 0)
@@ -127,7 +120,7 @@ static void set_options(build *b, plan_stage *s, const section *sec) {
     for (guint i = 0; i < sec->settings->len; i++) {
         const setting *one = g_ptr_array_index(sec->settings, i);
         if (strcmp(one->key, "use") == 0 || build_is_input(one->key) ||
-            find_option(s, one->key) != NULL || find_run_option(one->key) != NULL)
+            stage_class_option(s->cls, one->key) != NULL || find_run_option(one->key) != NULL)
             continue;
         g_autofree char *key = problems_quote(one->key);
         build_error(b, one->at, option_hint(s, one->key), "[%s] has no option %s", sec->name, key);

@@ -25,7 +25,7 @@ static GString *verdict(const plan *p) {
 int check_main(int argc, char **argv) {
     gboolean print = FALSE;
     const GOptionEntry more[] = {{"print", 'p', 0, G_OPTION_ARG_NONE, &print,
-                                  "Print every effective setting and where it came from", NULL},
+                                  "Print every setting and where it came from", NULL},
                                  {0}};
     pipeline p;
     int exit_code;

@@ -29,7 +29,7 @@ static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, in
     /* FILENAME: the bytes as they are. GLib would convert a STRING from the locale's charset, which
      * is ASCII where none is set. */
     const GOptionEntry entries[] = {{"set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &p->sets,
-                                     "Set an option over what the files say (may be repeated)",
+                                     "Set an option over the files (may be repeated)",
                                      "STAGE.KEY=VALUE"},
                                     {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour,
                                      "Colour messages: auto, always, never", "WHEN"},

@@ -72,8 +72,8 @@ static void tell_outcome(const outcome *o, const pipeline *p, bool verbose) {
     if (o->exit_code == status_exit_code(MILL_E_CANCELLED))
         fprintf(stderr, "tracemill: stopped by the user\n");
     if (failed + skipped > 0)
-        fprintf(stderr, "tracemill: %u run%s of stages ended well, %u failed, %u were skipped\n",
-                done, done == 1 ? "" : "s", failed, skipped);
+        fprintf(stderr, "tracemill: %u run%s of stages ended well, %u failed, %u skipped\n", done,
+                done == 1 ? "" : "s", failed, skipped);
 }
 
 /* ---------------------------------------------------------------- timings */
@@ -204,14 +204,14 @@ int run_main(int argc, char **argv) {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs,
          "Threads, 1 to 1024 (default: one per processor)", "N"},
         {"timeout", 0, 0, G_OPTION_ARG_FILENAME, &options.timeout,
-         "Time limit of the whole run, such as 5min; 0s: none", "TIME"},
+         "Time limit of the run, such as 5min; 0s: none", "TIME"},
         {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &options.dry_run,
          "Check, print the plan, and run nothing", NULL},
         {"timings", 0, 0, G_OPTION_ARG_NONE, &options.timings,
-         "Print the time and memory of each stage to stderr", NULL},
+         "Print time and memory of each stage to stderr", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Only errors on stderr", NULL},
         {"verbose", 'v', 0, G_OPTION_ARG_NONE, &options.verbose,
-         "More on stderr, with the places in the source of causes", NULL},
+         "More on stderr; where in the source causes are", NULL},
         {0}};
     pipeline p;
     int exit_code;

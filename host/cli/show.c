@@ -80,13 +80,6 @@ static char *option_text(const plan *p, const plan_stage *s, size_t i, const set
                                     : values_format(o, s->opts);
 }
 
-static bool is_option(const plan_stage *s, const char *key) {
-    for (size_t i = 0; i < s->cls->n_options; i++)
-        if (strcmp(s->cls->options[i].name, key) == 0)
-            return true;
-    return false;
-}
-
 typedef void (*setting_fn)(void *arg, const char *key, const char *value, const char *from);
 
 /* use, in and run.* first, then every option in the class's order. */
@@ -94,7 +87,7 @@ static void each_setting(const plan *p, const plan_stage *s, setting_fn fn, void
     const section *sec = document_section(p->doc, s->name);
     for (guint i = 0; i < sec->settings->len; i++) {
         const setting *set = g_ptr_array_index(sec->settings, i);
-        if (is_option(s, set->key))
+        if (stage_class_option(s->cls, set->key) != NULL)
             continue;
         g_autofree char *value = expanded(p, set, 0), *from = origin_of(set);
         fn(arg, set->key, value, from);

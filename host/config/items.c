@@ -10,13 +10,10 @@ value_item *items_new(char *text, bool quoted, bool literal) {
     return it;
 }
 
-void items_free(value_item *it) {
+static void free_item(gpointer data) {
+    value_item *it = data;
     g_free(it->text);
     g_free(it);
-}
-
-static void free_item(gpointer data) {
-    items_free(data);
 }
 
 GPtrArray *items_array(void) {

@@ -32,7 +32,6 @@ typedef struct value_item {
 
 /* A new item that owns `text`. */
 value_item *items_new(char *text, bool quoted, bool literal);
-void items_free(value_item *it);
 
 /* A new empty array of value_item *, which frees them. */
 GPtrArray *items_array(void);

@@ -27,7 +27,8 @@ static mill_opt_type value_type(const mill_option *o) {
     return o->type == MILL_OPT_LIST ? o->elem : o->type;
 }
 
-items_form values_form(const mill_option *o) {
+/* How the option's text falls into items. */
+static items_form form_of(const mill_option *o) {
     if (o->flags & MILL_OPT_GLOB)
         return ITEMS_COMMAS;
     if (o->type != MILL_OPT_LIST)
@@ -316,7 +317,7 @@ bool values_set(const mill_option *o, const setting *s, vars *v, GPtrArray *memo
         *(const char **)field = kept;
         return true;
     }
-    g_autoptr(GPtrArray) items = vars_expand(v, s, values_form(o), values_vars(o), p);
+    g_autoptr(GPtrArray) items = vars_expand(v, s, form_of(o), values_vars(o), p);
     if (!items)
         return false;
     parse value = {.o = o, .s = s, .memory = memory, .p = p};
@@ -345,7 +346,7 @@ static char *format_text(const mill_option *o, const char *text) {
     if (o->flags & MILL_OPT_GLOB) /* the whole is as written, quotes and all */
         return g_strdup(text);
     g_autofree char *escaped = o->flags & MILL_OPT_ITEM ? g_strdup(text) : escape_dollars(text);
-    return items_format(escaped, values_form(o));
+    return items_format(escaped, form_of(o));
 }
 
 static char *format_value(const mill_option *o, const void *field) {
@@ -382,7 +383,7 @@ char *values_format(const mill_option *o, const void *opts) {
     for (size_t i = 0; i < list->n; i++) {
         g_autofree char *text = format_value(o, (const char *)list->v + i * field_size(o->elem));
         if (i > 0)
-            g_string_append(out, values_form(o) == ITEMS_LINES ? "\n" : ", ");
+            g_string_append(out, form_of(o) == ITEMS_LINES ? "\n" : ", ");
         g_string_append(out, text);
     }
     return g_string_free(out, false);

@@ -22,8 +22,7 @@ bool values_set(const mill_option *o, const setting *s, vars *v, GPtrArray *memo
 /* The field's value as a user would write it. The caller frees it. */
 char *values_format(const mill_option *o, const void *opts);
 
-/* How the option's text falls into items, and what its variables may be (VARS_*). */
-items_form values_form(const mill_option *o);
+/* What the option's variables may be (VARS_*). */
 unsigned values_vars(const mill_option *o);
 
 /* What is allowed: "1 to 1000, default 10", "one of mean, max"; NULL if there is nothing to say.

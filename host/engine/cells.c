@@ -169,10 +169,6 @@ static void stage_init(engine *e, estage *s, const plan_stage *p) {
     s->idle = g_ptr_array_new();
     s->all = g_ptr_array_new();
     g_queue_init(&s->ready);
-    const module *m = p->cls->module;
-    s->note = g_strdup_printf("stage \"%s\" (%s, module %s %s, %s)", p->name, s->cls->name,
-                              m->id != NULL ? m->id : "?", m->version != NULL ? m->version : "?",
-                              m->path);
     s->gone = g_new0(GArray *, p->cls->n_inputs + 1);
     for (size_t i = 0; i < p->cls->n_inputs; i++)
         if (p->cls->inputs[i].flags & MILL_PORT_STREAM)
@@ -182,7 +178,7 @@ static void stage_init(engine *e, estage *s, const plan_stage *p) {
         const char *id = p->cls->outputs[i].type;
         s->output_types[i] = types_find(id);
         if (s->output_types[i] == NULL)
-            s->output_types[i] = modules_type(e->plan->modules, m, id);
+            s->output_types[i] = modules_type(e->plan->modules, p->cls->module, id);
     }
 }
 
@@ -215,7 +211,6 @@ void cells_destroy(engine *e) {
             g_clear_pointer(&s->gone[k], g_array_unref);
         g_free(s->gone);
         g_free(s->output_types);
-        g_free(s->note);
         print_destroy(s->print);
     }
     g_free(e->stages);

@@ -21,7 +21,7 @@ static struct {
 void console_init(const engine_options *options) {
     console.level = options->log_level;
     console.colour = options->colour;
-    console.terminal = isatty(STDERR_FILENO);
+    console.terminal = isatty(STDERR_FILENO) && g_strcmp0(g_getenv("TERM"), "dumb") != 0;
     console.began_ns = now_ns();
     console.last_ns = console.began_ns;
 }

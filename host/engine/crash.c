@@ -24,6 +24,11 @@ static const struct {
     {SIGABRT, "SIGABRT"}, {SIGTRAP, "SIGTRAP"}, /* GLib's, when memory runs out */
 };
 
+/* fini and threads of a plugin's own have no note. */
+static const char *culprit(void) {
+    return note != NULL ? note : "the program, or a plugin outside of its stages,";
+}
+
 static void say(const char *text) {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
     (void)ignored;
@@ -36,7 +41,7 @@ static void on_fatal(int number) {
         if (fatal[i].number == number)
             name = fatal[i].name;
     say("tracemill: error: ");
-    say(note != NULL ? note : "the program itself (please report this)");
+    say(culprit());
     say(" died of ");
     say(name);
     say("\n");
@@ -49,7 +54,7 @@ static void on_exit_inside(void) {
     if (!__atomic_load_n(&armed, __ATOMIC_ACQUIRE))
         return;
     say("tracemill: error: ");
-    say(note != NULL ? note : "a thread of a plugin");
+    say(culprit());
     say(" ended the program with exit()\n");
     sink_unlink_all();
     _exit(70);

@@ -3,8 +3,6 @@
 #ifndef HOST_ENGINE_CRASH_H
 #define HOST_ENGINE_CRASH_H
 
-#define CRASH_NOTE_MAX 512
-
 /* From here on to crash_disarm fatal signals and exit() write the note of the thread that met them,
  * remove temporary files, and end the process with exit code 70. (Fatal signals do so for good.) */
 void crash_install(void);

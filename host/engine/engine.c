@@ -346,7 +346,11 @@ void outcome_destroy(outcome *o) {
 mill_status engine_check(const plan_stage *p, causes *ret_causes) {
     run r;
     run_init(&r, NULL, p, NULL, NULL);
+    crash_install();
+    const char *before = crash_note(r.note);
     mill_status status = p->cls->stage.check(&r.public, p->opts);
+    crash_note(before);
+    crash_disarm();
     if (r.contract_broken)
         status = MILL_E_PLUGIN;
     else if (status > MILL_OK || status < MILL_E_CANCELLED)

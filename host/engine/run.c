@@ -12,6 +12,15 @@ bool stage_sinks_per_run(const plan_stage *p) {
     return p->keyed && !(p->cls->stage.flags & MILL_STAGE_SINGLE);
 }
 
+/* What a crash is told as. */
+static char *note(const plan_stage *p, const char *key) {
+    const module *m = p->cls->module;
+    g_autofree char *item = *key != '\0' ? g_strdup_printf(", item \"%s\",", key) : g_strdup("");
+    g_autofree char *text = g_strdup_printf("stage \"%s\" (%s, module %s %s, %s)%s", p->name,
+                                            p->cls->stage.name, m->id, m->version, m->path, item);
+    return visible(text);
+}
+
 void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t) {
     *r = (run){.public.host = &engine_host, .engine = e, .plan = p, .stage = s, .task = t};
     pthread_mutex_init(&r->lock, NULL);
@@ -28,10 +37,7 @@ void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t) {
     for (guint i = 0;
          r->instance != NULL && r->instance->sinks != NULL && i < r->instance->sinks->len; i++)
         sink_bind(g_ptr_array_index(r->instance->sinks, i), &r->causes);
-    g_autofree char *key = visible(r->key);
-    if (s != NULL)
-        r->note =
-            *r->key != '\0' ? g_strdup_printf("%s, item \"%s\",", s->note, key) : g_strdup(s->note);
+    r->note = note(p, r->key);
 }
 
 void run_finish(run *r) {
@@ -65,8 +71,7 @@ mill_status run_bug(run *r, const char *format, ...) {
     va_end(args);
     const module *m = r->plan->cls->module;
     causes_addf(run_causes(r), MILL_E_PLUGIN, "class %s %s: this is a bug of module %s %s (%s)",
-                r->plan->cls->stage.name, what, m->id, m->version != NULL ? m->version : "",
-                m->path);
+                r->plan->cls->stage.name, what, m->id, m->version, m->path);
     pthread_mutex_lock(&r->lock);
     r->contract_broken = true;
     pthread_mutex_unlock(&r->lock);

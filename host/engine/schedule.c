@@ -111,7 +111,8 @@ static gint compare_prints(gconstpointer a, gconstpointer b) {
 
 static void end_cell(cell *c, cell_state state, GQueue *ended) {
     c->state = state;
-    c->stage->outcome->skipped += c->lost->len - c->failed;
+    if (!c->last) /* the end of a STREAM stage is no run */
+        c->stage->outcome->skipped += c->lost->len - c->failed;
     g_ptr_array_sort(c->lost, natural_compare_elements);
     g_ptr_array_sort(c->prints, compare_prints);
     for (size_t i = 0; i < c->stage->plan->cls->n_outputs; i++)

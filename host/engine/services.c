@@ -52,10 +52,8 @@ static void *service_scratch(mill_run *public, size_t size) {
 
 static bool service_option_given(mill_run *public, const char *option) {
     run *r = run_of(public);
-    for (size_t i = 0; i < r->plan->cls->n_options; i++)
-        if (strcmp(r->plan->cls->options[i].name, option) == 0)
-            return r->plan->given[i];
-    return false;
+    const mill_option *o = stage_class_option(r->plan->cls, option);
+    return o != NULL && r->plan->given[o - r->plan->cls->options];
 }
 
 /* ---------------------------------------------------------------- inputs */

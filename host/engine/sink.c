@@ -50,7 +50,7 @@ void spool_destroy(spool *s) {
     g_free(s);
 }
 
-void spool_clear(spool *s) {
+static void spool_clear(spool *s) {
     g_byte_array_set_size(s->memory, 0);
     g_clear_pointer(&s->file, fclose);
 }
@@ -63,7 +63,7 @@ static bool spill(spool *s) {
     return ok && fflush(s->file) == 0;
 }
 
-bool spool_write(spool *s, const void *data, size_t n) {
+static bool spool_write(spool *s, const void *data, size_t n) {
     while (n > 0) {
         if (s->memory->len >= SPOOL_MEMORY && !spill(s))
             return false;

@@ -11,8 +11,6 @@ typedef struct spool spool;
 
 spool *spool_create(void);
 void spool_destroy(spool *s); /* NULL: nothing */
-void spool_clear(spool *s);
-bool spool_write(spool *s, const void *data, size_t n);
 /* All of it to a file descriptor. False: errno is set. */
 bool spool_copy(spool *s, int fd);
 /* All of it as text, for --json. Owner: the caller. */

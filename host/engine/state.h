@@ -94,7 +94,6 @@ struct estage {
     GQueue ready;                   /* tasks of a SINGLE stage that wait for their turn */
     bool busy;                      /* a SINGLE stage's task is running */
     bool broken;                    /* open failed: nothing more is tried */
-    char *note;                     /* `stage "x" (class, module and version, path)`, for crashes */
     print *print;                   /* of a stage whose sinks live as long as its instance */
     stage_outcome *outcome;
 };
@@ -137,7 +136,7 @@ struct run {
     GPtrArray **outputs; /* for each output port: parcel *, posted by this task */
     GHashTable *posted;  /* data of all of them */
     GHashTable *emitted; /* "PORT SUB-KEY" of those that have one */
-    char *note;          /* the stage's, with the item's key */
+    char *note;          /* `stage "x" (class, module and version, path), item`, for crashes */
     bool may_output;     /* this callback may post */
     bool contract_broken;
     int64_t busy_ns;      /* in callbacks of this task */

@@ -5,6 +5,7 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
+#include "engine/crash.h"
 #include "types/types.h"
 
 /* Shared blocks: the first one small, since most values are, each next one twice as large. */
@@ -93,11 +94,19 @@ const char *value_misfit(const mill_type *type, const void *data, const value_me
     return NULL;
 }
 
+/* On the thread of whoever used the value last, which is not to blame for a crash. */
+static void call_free(const mill_type *type, void *data) {
+    g_autofree char *note = g_strdup_printf("`free` of type %s", type->id);
+    const char *before = crash_note(note);
+    type->free(data);
+    crash_note(before);
+}
+
 void value_discard(const mill_type *type, void *data, value_memory *memory) {
     if (memory != NULL)
         value_memory_destroy(memory);
     else if (type != NULL && type->free != NULL && data != NULL)
-        type->free(data);
+        call_free(type, data);
 }
 
 value *value_create(const mill_type *type, void *data, value_memory *memory) {

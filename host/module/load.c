@@ -5,6 +5,7 @@
 #include "module/declare.h"
 #include "module/elf.h"
 #include <dlfcn.h>
+#include <pthread.h>
 
 /* The loader's message begins with the name of the file it is about: the module's own, or that of a
  * library it needs. */
@@ -40,19 +41,19 @@ bool load_module(module *m) {
 }
 
 /* The causes of the init that is running, outermost first. */
-static GMutex init_lock;
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *init_cause;
 
 void load_init_fail(mill_run *run, mill_status status, const char *file, uint32_t line,
                     const char *text) {
     (void)run;
     (void)status;
-    g_mutex_lock(&init_lock);
+    pthread_mutex_lock(&init_lock);
     char *inner = init_cause;
     init_cause = g_strdup_printf("%s (%s:%u)%s%s", text, file, line, inner ? ", caused by: " : "",
                                  inner ? inner : "");
     g_free(inner);
-    g_mutex_unlock(&init_lock);
+    pthread_mutex_unlock(&init_lock);
 }
 
 bool load_init(module *m, const mill_host *host) {
@@ -61,9 +62,9 @@ bool load_init(module *m, const mill_host *host) {
         return true;
     }
     mill_status status = m->exports->init(host);
-    g_mutex_lock(&init_lock);
+    pthread_mutex_lock(&init_lock);
     g_autofree char *cause = g_steal_pointer(&init_cause);
-    g_mutex_unlock(&init_lock);
+    pthread_mutex_unlock(&init_lock);
     m->initialised = status == MILL_OK;
     if (!m->initialised && cause)
         module_refuse(m, "its init failed: %s", cause);

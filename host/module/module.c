@@ -14,6 +14,13 @@ static void module_type_finish(void *data) {
     g_free(((module_type *)data)->id);
 }
 
+const mill_option *stage_class_option(const stage_class *c, const char *name) {
+    for (size_t i = 0; i < c->n_options; i++)
+        if (strcmp(c->options[i].name, name) == 0)
+            return &c->options[i];
+    return NULL;
+}
+
 module *module_create(const char *path) {
     module *m = g_new0(module, 1);
     m->path = g_strdup(path);

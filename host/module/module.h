@@ -26,6 +26,9 @@ typedef struct stage_class {
     size_t n_inputs, n_outputs, n_options;
 } stage_class;
 
+/* The option of that name, or NULL. */
+const mill_option *stage_class_option(const stage_class *c, const char *name);
+
 /* What a module says of a type of its own. */
 typedef struct module_type {
     char *id;

@@ -94,6 +94,31 @@ RUN(leak_value) {
     return mill_output(run, 0, bad_report(run));
 }
 
+#define CHECK(NAME) static mill_status NAME(mill_run *run, const void *opts)
+
+CHECK(check_crash) {
+    return crash(run, opts, NULL);
+}
+
+CHECK(check_leave) {
+    return leave(run, opts, NULL);
+}
+
+static void free_crash(void *data) {
+    crash(NULL, NULL, data);
+}
+
+static const mill_type fatal = {.size = sizeof(mill_type), .id = "bad.fatal/1", .free = free_crash};
+static const mill_type *const types[] = {&fatal, NULL};
+static const mill_port fatal_outputs[] = {{.name = "fatal", .type = "bad.fatal/1"}, {0}};
+
+/* A value that crashes when it ends. */
+RUN(post_fatal) {
+    UNUSED(opts), UNUSED(state);
+    static uint32_t value = sizeof value;
+    return mill_output(run, 0, &value);
+}
+
 static const mill_stage all[] = {
     BAD_CLASS("bad.fail-silently", fail_silently),
     BAD_CLASS("bad.post-nothing", post_nothing),
@@ -107,11 +132,16 @@ static const mill_stage all[] = {
     BAD_CLASS("bad.overflow-stack", overflow_stack),
     BAD_CLASS("bad.leak-value", leak_value),
     BAD_CLASS("bad.leave", leave),
+    {MILL_STAGE_HEAD, .name = "bad.check-crash", .outputs = bad_outputs, .run = bad_run,
+     .check = check_crash},
+    {MILL_STAGE_HEAD, .name = "bad.check-leave", .outputs = bad_outputs, .run = bad_run,
+     .check = check_leave},
+    {MILL_STAGE_HEAD, .name = "bad.post-fatal", .outputs = fatal_outputs, .run = post_fatal},
 };
 static const mill_stage *const classes[] = {
-    &all[0], &all[1], &all[2], &all[3],  &all[4],  &all[5], &all[6],
-    &all[7], &all[8], &all[9], &all[10], &all[11], NULL,
+    &all[0], &all[1], &all[2],  &all[3],  &all[4],  &all[5],  &all[6],  &all[7],
+    &all[8], &all[9], &all[10], &all[11], &all[12], &all[13], &all[14], NULL,
 };
 
-MILL_EXPORT const mill_module mill_module_v1 = {MILL_MODULE_HEAD, .id = "bad.running",
-                                                .version = "1.0", .stages = classes};
+MILL_EXPORT const mill_module mill_module_v1 = {
+    MILL_MODULE_HEAD, .id = "bad.running", .version = "1.0", .stages = classes, .types = types};

@@ -37,12 +37,16 @@ static const struct {
     {"overflow-stack", 70, "stage \"x\" (bad.overflow-stack, " DIED " died of SIGSEGV"},
 };
 
-/* Runs the class as a stage "x" whose report goes to standard output. */
-static result run_class(const char *name) {
+/* The class as a stage "x", whose report goes to standard output. Owner: the caller. */
+static char *write_pipeline(const char *name) {
     g_autofree char *text =
         g_strdup_printf("[x]\nuse = bad.%s\n[out]\nuse = json.write\nin = x\n", name);
     program_write("p.ini", text, strlen(text));
-    g_autofree char *pipeline = program_path("p.ini");
+    return program_path("p.ini");
+}
+
+static result run_class(const char *name) {
+    g_autofree char *pipeline = write_pipeline(name);
     return program_run("run", pipeline, "--timeout", "2s", NULL);
 }
 
@@ -67,6 +71,37 @@ static void test_wrong(gconstpointer data) {
     tear_down();
 }
 
+/* `check` runs code of the class too. */
+static void test_check(void) {
+    static const char *const wrong[][2] = {
+        {"check-crash", "stage \"x\" (bad.check-crash, " DIED " died of SIGSEGV"},
+        {"check-leave", "stage \"x\" (bad.check-leave, " DIED " ended the program with exit()"},
+    };
+    set_up();
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autofree char *pipeline = write_pipeline(wrong[i][0]);
+        g_auto(result) check = program_run("check", pipeline, NULL);
+        g_auto(result) run = program_run("run", pipeline, NULL);
+        g_assert_cmpint(check.exit_code, ==, 70);
+        g_assert_cmpint(run.exit_code, ==, 70);
+        program_says(check.err, wrong[i][1]);
+        g_assert_cmpstr(run.err, ==, check.err);
+    }
+    tear_down();
+}
+
+/* Whose thread it was on says nothing. */
+static void test_free(void) {
+    static const char text[] = "[x]\nuse = bad.post-fatal\n";
+    set_up();
+    program_write("p.ini", text, strlen(text));
+    g_autofree char *pipeline = program_path("p.ini");
+    g_auto(result) r = program_run("run", pipeline, NULL);
+    g_assert_cmpint(r.exit_code, ==, 70);
+    program_says(r.err, "`free` of type bad.fatal/1 died of SIGSEGV");
+    tear_down();
+}
+
 /* A value that was begun and never posted is freed by the host; the run is good. */
 static void test_leak(void) {
     set_up();
@@ -83,6 +118,8 @@ int main(int argc, char **argv) {
         g_autofree char *path = g_strconcat("/running/", wrongs[i].name, NULL);
         g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_wrong);
     }
+    g_test_add_func("/running/check", test_check);
+    g_test_add_func("/running/free", test_free);
     g_test_add_func("/running/leak", test_leak);
     return g_test_run();
 }

@@ -127,6 +127,13 @@ static void test_arguments(void) {
         {"t run -- p.ini in.txt", 0, NULL},
         {"t run p.ini -- -no.txt", 66, "path = \"-no.txt\": no such file"},
         {"t run no.ini in.txt", 66, "cannot read no.ini"},
+        {"\"$T\" version no", 64, "\"no\" is not expected here"},
+        {"\"$T\" --version no", 64, "\"no\" is not expected here"},
+        {"\"$T\" help run no", 64, "\"no\" is not expected here"},
+        {"\"$T\" help no --json", 64, "there is no command \"no\""},
+        {"t check no.ini --color=always", 66, "\033[1;31merror:"},
+        {"t check no.ini --color=red", 64, "--color is one of auto, always, never"},
+        {"t run p.ini bad*", 65, "0 runs of stages ended well, 1 failed, 1 skipped"},
         {"LC_ALL=C t run p.ini in.txt --set out.title=é", 0, NULL},
         {"LC_ALL=C t run p.ini --set load.path=é.txt", 66, "path = \"é.txt\": no such file"},
         {"LC_ALL=C t run p.ini in.txt --timeout 5µ", 64, "--timeout \"5µ\" is no duration"},
@@ -134,6 +141,37 @@ static void test_arguments(void) {
         {"t run ./no" EVIL ".ini", 66, "cannot read ./no" EVIL_SHOWN ".ini"},
     };
     expect(cases, G_N_ELEMENTS(cases));
+}
+
+/* ---------------------------------------------------------------- help */
+
+/* On a terminal of 80 columns nothing of it wraps. */
+static void test_help(void) {
+    static const char all[] =
+        "\"$T\" help; for c in run check list inspect graph help version; do "
+        "\"$T\" help $c || exit; done; for c in $(\"$T\" list | awk "
+        "'/ loaded /{print $5}'); do \"$T\" inspect $c | grep -v ^module; done";
+    g_auto(outcome) o = shell(all);
+    g_assert_cmpint(o.exit_code, ==, 0);
+    g_auto(GStrv) lines = g_strsplit(o.out, "\n", -1);
+    g_assert_cmpuint(g_strv_length(lines), >, 100);
+    for (char **line = lines; *line != NULL; line++)
+        if (g_utf8_strlen(*line, -1) > 80)
+            g_error("wider than 80 columns: %s", *line);
+}
+
+static void test_help_json(void) {
+    static const char *const commands[] = {"run", "graph", "version"};
+    g_auto(outcome) all = shell("\"$T\" help --json");
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+        g_autofree char *script = g_strdup_printf("\"$T\" help --json %s", commands[i]);
+        g_autofree char *quoted = g_strdup_printf("\"%s\"", commands[i]);
+        g_auto(outcome) one = shell(script);
+        g_assert_cmpint(one.exit_code, ==, 0);
+        g_assert_nonnull(strstr(one.out, quoted));
+        g_assert_null(strstr(one.out, "\"list\""));
+        g_assert_nonnull(strstr(all.out, quoted));
+    }
 }
 
 /* ---------------------------------------------------------------- setting */
@@ -173,6 +211,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/pipelines/shell/closed", test_closed);
     g_test_add_func("/pipelines/shell/names", test_names);
     g_test_add_func("/pipelines/shell/arguments", test_arguments);
+    g_test_add_func("/pipelines/shell/help", test_help);
+    g_test_add_func("/pipelines/shell/help-json", test_help_json);
     int result = g_test_run();
     tear_down();
     return result;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Tracemill plugin ABI: what a module exports, and what the host offers it. Plain C11, also
- * C++17.
+/* The Tracemill plugin ABI: what a module exports, and what the host offers it. C11 and C++17.
  *
  * A plugin is a shared object that exports one symbol, the data struct `mill_module_v1`. It links
  * against nothing of the host: every service comes through the `mill_host` table.
  *
  * Contract in short (sdk/README.md has the whole of it):
- *  - Text is UTF-8 and NUL-terminated, unless a length stands beside it. Times are int64
- * nanoseconds.
+ *  - Text is UTF-8 and NUL-terminated, unless a length stands beside it.
+ *  - Times are int64 nanoseconds.
  *  - Every struct that may grow starts with its size; new fields come at the end. Test a field that
  *    is newer than 1.0 with MILL_HAS before reading it.
- *  - Strings and arrays reachable from `mill_module_v1` are constant for as long as the process
- * lives.
+ *  - Strings and arrays reachable from `mill_module_v1` are constant until the process ends.
  *  - A callback of a stage is serial per instance, but may be called from any thread, and different
  *    instances of one class run at the same time. `run` and friends must not keep the `mill_run *`.
  */
@@ -237,9 +235,10 @@ typedef struct mill_stage {
     /* Required. Once per item. State may cache but carries no results from item to item, except in
      * a SINGLE stage. [serial per instance] */
     mill_status (*run)(mill_run *run, const void *opts, void *state);
-    /* Once per instance, after its last item, unless a run of it failed beyond use (open failed,
-     * cancelled). Only a stage that runs once, or takes a STREAM, may output here: the outputs of
-     * others are due in `run`, one for each key. No inputs. [serial per instance] */
+    /* Once per instance, after its last item. Not where open failed, where the run was asked to
+     * end, nor where the one `run` of a stage that runs once failed. Only a stage that runs once,
+     * or takes a STREAM, may output here: the outputs of others are due in `run`, one for each key.
+     * No inputs. [serial per instance] */
     mill_status (*finish)(mill_run *run, const void *opts, void *state);
     /* Always after open, even a failed one. [serial per instance] */
     void (*close)(mill_run *run, void *state);
@@ -261,10 +260,9 @@ typedef struct mill_module {
     const mill_stage *const *stages; /* NULL-terminated */
     const mill_type *const
         *types; /* the module's own types, NULL-terminated, or NULL; never mill.* */
-    mill_status (*init)(
-        const mill_host *host); /* once, after loading, serial; NULL allowed. A failure
-                                 * is told with mill_fail(NULL…) through `host` */
-    void (*fini)(void);         /* once, at exit, in reverse order; NULL allowed */
+    mill_status (*init)(const mill_host *host); /* once, after loading, serial; NULL allowed. Tell
+                                                 * a failure with mill_init_fail */
+    void (*fini)(void);                         /* once, at exit, in reverse order; NULL allowed */
 } mill_module;
 
 #define MILL_MODULE_HEAD MILL_MAGIC, MILL_ABI_MAJOR, MILL_ABI_MINOR, (uint32_t)sizeof(mill_module)
@@ -313,8 +311,8 @@ struct mill_host {
     /* Writes one line to the log, with the stage's name before it. [any thread] */
     void (*log)(mill_run *run, mill_level level, const char *text);
     /* Adds a cause to the run's chain: call it where the failure is found, and again in callers
-     * that can say more; the last one added is the outermost. Use mill_fail. run NULL: in `init`
-     * only. [any thread] */
+     * that can say more; the last one added is the outermost. Use mill_fail; in `init`, where there
+     * is no run (NULL), mill_init_fail. [any thread] */
     void (*fail)(mill_run *run, mill_status status, const char *file, uint32_t line,
                  const char *text);
     /* True once the user or a time limit asked the run to end: return MILL_E_CANCELLED soon (within
@@ -370,7 +368,8 @@ struct mill_host {
      * same path again goes on where the last callback ended; in others the file ends with the run,
      * and each run needs its own. The sink itself is valid until the callback returns. Standard
      * output is printed in the order of stages, then keys. Folders are created.
-     * Errors (recorded): E_IO; E_CONFIG if another run writes the path. */
+     * Errors (recorded): E_IO; E_CONFIG if another run writes the path, or the pipeline reads it.
+     */
     mill_status (*sink_open)(mill_run *run, const char *path, mill_sink **ret_sink);
     /* The whole of a file in memory, until the callback returns. Errors (recorded): E_NOINPUT,
      * E_IO. */
