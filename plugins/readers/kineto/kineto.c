@@ -17,18 +17,22 @@
 
 typedef enum engine { ENGINE_AUTO, ENGINE_REFERENCE, ENGINE_FAST } engine;
 
+typedef enum planes_use { PLANES_AUTO, PLANES_OFF } planes_use;
+
+static const char *const planes_uses[] = {"auto", "off", NULL};
 static const char *const engines[] = {"auto", "reference", "fast", NULL};
 
 typedef struct options {
     const char *path, *kernel_rules;
+    const char *collective_rules, *plane_rules;
     mill_list rules;
-    int engine;
+    int engine, planes;
     int64_t max_overlap, max_event;
-    bool strict, cpu, python;
+    bool strict, metadata, cpu, python, memory, counters, flows;
 } options;
 
 typedef struct state {
-    rule_set rules;
+    rule_set kernels, collectives, planes;
 } state;
 
 /* One text being read: a file, or a member of an archive. */
@@ -227,10 +231,20 @@ static char *full_name(const char *path, const input *in) {
 }
 
 /* Reads the text that the input stands at. */
-static mill_status read_trace(reading *r, rule_set *rules, mill_trace **ret_trace) {
+static mill_status read_trace(reading *r, const state *s, mill_trace **ret_trace) {
     const options *o = r->opts;
+    rows_config config = {
+        .kernels = &s->kernels,
+        .collectives = o->metadata ? &s->collectives : NULL,
+        .planes = o->planes == PLANES_AUTO ? &s->planes : NULL,
+        .cpu = o->cpu,
+        .python = o->python,
+        .memory = o->memory,
+        .counters = o->counters,
+        .flows = o->flows,
+    };
     r->b = kit_trace_create(r->run);
-    r->rows = rows_create(r->run, r->b, rules, o->cpu, o->python);
+    r->rows = rows_create(r->run, r->b, &config);
     r->fast = o->engine != ENGINE_REFERENCE ? fast_create(r->rows, FAST_BEST) : NULL;
     mill_status status = read_text(r);
     if (status == MILL_OK)
@@ -246,7 +260,7 @@ static mill_status read_trace(reading *r, rule_set *rules, mill_trace **ret_trac
 
 /* Reads all that is in the file. A member of an archive that is no trace does not spoil the others,
  * unless `strict` forbids it. */
-static mill_status read_all(mill_run *run, const options *o, state *s, input *in, parts *all,
+static mill_status read_all(mill_run *run, const options *o, const state *s, input *in, parts *all,
                             size_t *ret_texts) {
     for (*ret_texts = 0;; ++*ret_texts) {
         bool more;
@@ -256,7 +270,7 @@ static mill_status read_all(mill_run *run, const options *o, state *s, input *in
         char *name = full_name(o->path, in);
         reading r = {.run = run, .opts = o, .in = in, .index = *ret_texts, .name = name};
         mill_trace *trace;
-        status = read_trace(&r, &s->rules, &trace);
+        status = read_trace(&r, s, &trace);
         if (status == MILL_OK)
             parts_add(all, input_name(in), trace);
         bool spoiled = status != MILL_OK && (status != MILL_E_DATA || o->strict);
@@ -317,14 +331,22 @@ static mill_status kineto_open(mill_run *run, const void *opts, void *data) {
     const char *const *files = o->rules.v;
     mill_status status = MILL_OK;
     for (size_t i = 0; i < o->rules.n && status == MILL_OK; i++)
-        status = rules_load(run, &s->rules, files[i]);
-    return status == MILL_OK ? rules_load(run, &s->rules, o->kernel_rules) : status;
+        status = rules_load(run, &s->kernels, RULES_KERNELS, files[i]);
+    if (status == MILL_OK)
+        status = rules_load(run, &s->kernels, RULES_KERNELS, o->kernel_rules);
+    if (status == MILL_OK && o->metadata)
+        status = rules_load(run, &s->collectives, RULES_COLLECTIVES, o->collective_rules);
+    if (status == MILL_OK && o->planes == PLANES_AUTO)
+        status = rules_load(run, &s->planes, RULES_PLANES, o->plane_rules);
+    return status;
 }
 
 static void kineto_close(mill_run *run, void *data) {
     (void)run;
     state *s = data;
-    rules_finish(&s->rules);
+    rules_finish(&s->kernels);
+    rules_finish(&s->collectives);
+    rules_finish(&s->planes);
 }
 
 /* ---------------------------------------------------------------- the module */
@@ -353,6 +375,29 @@ static const mill_option option_list[] = {
      .offset = MILL_OPT_OFF(options, kernel_rules, PATH),
      .def = "${tracemill:data}/rules/kernels.ini",
      .help = "The file that says what kernels do by their names; its head explains the form."},
+    {.name = "metadata",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, metadata, BOOL),
+     .def = "yes",
+     .help = "Read what the file says of collective operations; their kind beats the one that the "
+             "kernel's name tells."},
+    {.name = "collective-rules",
+     .type = MILL_OPT_PATH,
+     .offset = MILL_OPT_OFF(options, collective_rules, PATH),
+     .def = "${tracemill:data}/rules/collectives.ini",
+     .help = "The file that says which kind of communication an operation is."},
+    {.name = "planes",
+     .type = MILL_OPT_ENUM,
+     .offset = MILL_OPT_OFF(options, planes, ENUM),
+     .def = "auto",
+     .choices = planes_uses,
+     .help = "Events without a category: auto takes them for what plane-rules says of their "
+             "process (Ascend, PyTorch before Kineto), off leaves them out."},
+    {.name = "plane-rules",
+     .type = MILL_OPT_PATH,
+     .offset = MILL_OPT_OFF(options, plane_rules, PATH),
+     .def = "${tracemill:data}/rules/planes.ini",
+     .help = "The file that says what the events of a process are by its name."},
     {.name = "engine",
      .type = MILL_OPT_ENUM,
      .offset = MILL_OPT_OFF(options, engine, ENUM),
@@ -392,6 +437,22 @@ static const mill_option option_list[] = {
      .offset = MILL_OPT_OFF(options, python, BOOL),
      .def = "no",
      .help = "Read the Python functions too (needs cpu = yes)."},
+    {.name = "memory",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, memory, BOOL),
+     .def = "no",
+     .help = "Read the profiler's [memory] records: their amounts as counters and, with cpu = yes, "
+             "each as a CPU row without length."},
+    {.name = "counters",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, counters, BOOL),
+     .def = "no",
+     .help = "Read counters (ph C)."},
+    {.name = "flows",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, flows, BOOL),
+     .def = "no",
+     .help = "Read the arrows between slices (ph s, t, f); launches are joined without them."},
     {0},
 };
 

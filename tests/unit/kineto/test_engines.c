@@ -63,11 +63,24 @@ static const document_calls calls = {on_read, on_event, on_events, on_wants, on_
 static const mill_trace *read_with(bench *b, int isa, const char *text, size_t length,
                                    size_t window, uint64_t *ret_by_reference) {
     static const rule_set no_rules;
+    static const category kernel = {"kernel", MILL_GPU_KERNEL, 0};
+    static rule plane = {.name = "any", .category = &kernel, .cls = MILL_CLASS_COMMUNICATION};
+    static const rule_set planes = {.rules = &plane, .n = 1};
+    static const rows_config wanted = {
+        .kernels = &no_rules,
+        .collectives = &no_rules,
+        .planes = &planes,
+        .cpu = true,
+        .python = true,
+        .memory = true,
+        .counters = true,
+        .flows = true,
+    };
     mill_run *run = bench_services(b);
     source s = {.text = text, .length = length, .step = window, .b = kit_trace_create(run)};
     document_config config = {event_parse, window, 16 << 20};
     document_result result;
-    s.rows = rows_create(run, s.b, &no_rules, true, true);
+    s.rows = rows_create(run, s.b, &wanted);
     if (isa != REFERENCE)
         s.fast = fast_create(s.rows, (fast_isa)isa);
     const mill_trace *t = NULL;
@@ -185,6 +198,12 @@ static const char *const odd_members[] = {
     "\"ph\": \"XX\"",
     "\"ph\": \"i\"",
     "\"ph\": \"B\"",
+    "\"ph\": \"E\"",
+    "\"ph\": \"b\", \"id\": 1",
+    "\"ph\": \"e\", \"id\": \"1\"",
+    "\"ph\": \"C\"",
+    "\"ph\": \"f\", \"id\": 3",
+    "\"args\": {\"Collective name\": \"allreduce\", \"dtype\": \"Float\"}",
     "\"id\": [1, {\"a\": \"}\"}, -2.5e3, true, null]",
     "\"s\": \"quote \\\" inside\"",
     "\"x\": Infinity",
@@ -198,17 +217,19 @@ static const char *const odd_members[] = {
 };
 
 static void append_event(GString *text, GRand *rand) {
-    static const char *const cats[] = {"kernel", "gpu_memcpy", "cpu_op", "cuda_runtime", "Trace"};
+    static const char *const cats[] = {"\"cat\": \"kernel\", ", "\"cat\": \"gpu_memcpy\", ",
+                                       "\"cat\": \"cpu_op\", ", "\"cat\": \"cuda_runtime\", ",
+                                       "\"cat\": \"Trace\", ",  ""};
     static const char *const gaps[] = {"", " ", "\n    ", "\t"};
     const char *gap = gaps[g_rand_int_range(rand, 0, 16) == 0 ? g_rand_int_range(rand, 0, 4) : 2];
     g_string_append_printf(text,
-                           "{%s\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"name %d\", \"pid\": %d, "
+                           "{%s\"ph\": \"X\", %s\"name\": \"name %d\", \"pid\": %d, "
                            "\"tid\": %d,%s\"ts\": "
                            "%u.%03d,%s\"dur\": %d",
-                           gap, cats[g_rand_int_range(rand, 0, 5)], g_rand_int_range(rand, 0, 40),
-                           g_rand_int_range(rand, 0, 3), g_rand_int_range(rand, 0, 5), gap,
-                           g_rand_int_range(rand, 1, 1000000), g_rand_int_range(rand, 0, 1000), gap,
-                           g_rand_int_range(rand, 0, 500));
+                           gap, cats[g_rand_int_range(rand, 0, G_N_ELEMENTS(cats))],
+                           g_rand_int_range(rand, 0, 40), g_rand_int_range(rand, 0, 3),
+                           g_rand_int_range(rand, 0, 5), gap, g_rand_int_range(rand, 1, 1000000),
+                           g_rand_int_range(rand, 0, 1000), gap, g_rand_int_range(rand, 0, 500));
     if (g_rand_boolean(rand))
         g_string_append_printf(text,
                                ",%s\"args\": {%s\"External id\": %d,%s\"correlation\": %d, "
