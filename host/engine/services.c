@@ -186,17 +186,25 @@ static bool is_sub_key(const char *text) {
     return *text != '\0';
 }
 
+/* An item without a sub-key, which must stay alone. */
+static bool has_only_item(const run *r, uint32_t port) {
+    g_autofree char *none = g_strdup_printf("%u ", port);
+    return g_hash_table_contains(r->emitted, none);
+}
+
 static mill_status service_emit(mill_run *public, uint32_t port, const char *sub_key, void *data) {
     run *r = run_of(public);
     if (port >= r->plan->cls->n_outputs)
         return refuse(r, port, data, "emitted on an output that it does not have");
     if (!r->may_output || !(r->plan->cls->outputs[port].flags & MILL_PORT_ITEMS))
         return refuse(r, port, data, "emitted where it may not");
-    if (sub_key == NULL || !is_sub_key(sub_key))
+    if (sub_key != NULL && !is_sub_key(sub_key))
         return refuse(r, port, data, "emitted an item whose sub-key is not [A-Za-z0-9._-]+");
     if (g_hash_table_contains(r->posted, data))
         return refuse(r, port, data, "emitted one value twice");
-    if (!g_hash_table_add(r->emitted, g_strdup_printf("%u %s", port, sub_key)))
+    if (r->outputs[port]->len > 0 && (sub_key == NULL || has_only_item(r, port)))
+        return refuse(r, port, data, "emitted an item beside one without a sub-key");
+    if (!g_hash_table_add(r->emitted, g_strdup_printf("%u %s", port, sub_key ? sub_key : "")))
         return refuse(r, port, data, "emitted two items with one sub-key");
     return post(r, port, sub_key, data);
 }

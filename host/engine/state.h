@@ -135,7 +135,7 @@ struct run {
     uint64_t bytes;      /* scratch and values of this task */
     GPtrArray **outputs; /* for each output port: parcel *, posted by this task */
     GHashTable *posted;  /* data of all of them */
-    GHashTable *emitted; /* "PORT SUB-KEY" of those that have one */
+    GHashTable *emitted; /* "PORT SUB-KEY" of items; "PORT " of one without */
     char *note;          /* `stage "x" (class, module and version, path), item`, for crashes */
     bool may_output;     /* this callback may post */
     bool contract_broken;

@@ -15,6 +15,7 @@ static const table_field gpu_fields[] = {
     [GPU_LAUNCH] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), gpu.launch),
     [GPU_TRACK] = TABLE_HIDDEN(TABLE_REF, kit_gpu_row, track),
     [GPU_BYTE] = TABLE_HIDDEN(TABLE_INT, kit_gpu_row, byte),
+    [GPU_COLLECTIVE] = TABLE_FIELD(TABLE_REF, kit_gpu_row, collective, gpu.collective),
     TABLE_FIELD(TABLE_FIXED, kit_gpu_row, cat, gpu.cat),
     TABLE_FIELD(TABLE_INT, kit_gpu_row, external_id, gpu.external_id),
     TABLE_FIELD(TABLE_INT, kit_gpu_row, grid, gpu.grid),
@@ -31,6 +32,32 @@ static const table_field cpu_fields[] = {
     [CPU_PARENT] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), cpu.parent),
     TABLE_FIELD(TABLE_REF, kit_cpu_row, name, cpu.name),
     TABLE_FIELD(TABLE_INT, kit_cpu_row, external_id, cpu.external_id),
+};
+static const table_field flow_fields[] = {
+    [FLOW_TIME] = TABLE_FIELD(TABLE_INT, kit_flow_row, time, flows.time),
+    TABLE_FIELD(TABLE_INT, kit_flow_row, id, flows.id),
+    TABLE_FIELD(TABLE_REF, kit_flow_row, thread, flows.thread),
+    TABLE_FIELD(TABLE_FIXED, kit_flow_row, end, flows.end),
+    TABLE_FIELD(TABLE_REF, kit_flow_row, name, flows.name),
+};
+static const table_field collective_fields[] = {
+    TABLE_FIELD(TABLE_REF, kit_collective_row, operation, collectives.operation),
+    TABLE_FIELD(TABLE_INT, kit_collective_row, in_elems, collectives.in_elems),
+    TABLE_FIELD(TABLE_INT, kit_collective_row, out_elems, collectives.out_elems),
+    TABLE_FIELD(TABLE_REF, kit_collective_row, dtype, collectives.dtype),
+    TABLE_FIELD(TABLE_INT, kit_collective_row, elem_bytes, collectives.elem_bytes),
+    TABLE_FIELD(TABLE_REF, kit_collective_row, group, collectives.group),
+    TABLE_FIELD(TABLE_INT, kit_collective_row, group_size, collectives.group_size),
+    TABLE_FIELD(TABLE_REF, kit_collective_row, ranks, collectives.ranks),
+    TABLE_FIELD(TABLE_INT, kit_collective_row, sequence, collectives.sequence),
+    TABLE_FIELD(TABLE_INT, kit_collective_row, peer, collectives.peer),
+    TABLE_FIELD(TABLE_FIXED, kit_collective_row, kind, collectives.kind),
+};
+static const table_field counter_fields[] = {
+    [COUNTER_TIME] = TABLE_FIELD(TABLE_INT, kit_counter_row, time, counters.time),
+    TABLE_FIELD(TABLE_REF, kit_counter_row, name, counters.name),
+    TABLE_FIELD(TABLE_REF, kit_counter_row, thread, counters.thread),
+    TABLE_FIELD(TABLE_FIXED, kit_counter_row, value, counters.value),
 };
 static const table_field device_fields[] = {
     [DEVICE_ID] = TABLE_FIELD(TABLE_INT, device_record, id, devices.id),
@@ -61,6 +88,11 @@ kit_trace *kit_trace_create(mill_run *run) {
     t->complete = 1;
     table_init(&b->gpu, run, t, gpu_fields, N_FIELDS(gpu_fields), sizeof(kit_gpu_row));
     table_init(&b->cpu, run, t, cpu_fields, N_FIELDS(cpu_fields), sizeof(kit_cpu_row));
+    table_init(&b->flows, run, t, flow_fields, N_FIELDS(flow_fields), sizeof(kit_flow_row));
+    table_init(&b->collectives, run, t, collective_fields, N_FIELDS(collective_fields),
+               sizeof(kit_collective_row));
+    table_init(&b->counters, run, t, counter_fields, N_FIELDS(counter_fields),
+               sizeof(kit_counter_row));
     table_init(&b->devices, run, t, device_fields, N_FIELDS(device_fields), sizeof(device_record));
     table_init(&b->streams, run, t, stream_fields, N_FIELDS(stream_fields), sizeof(stream_record));
     table_init(&b->threads, run, t, thread_fields, N_FIELDS(thread_fields), sizeof(thread_record));
@@ -78,6 +110,9 @@ void kit_trace_destroy(kit_trace *b) {
         return;
     table_finish(&b->gpu);
     table_finish(&b->cpu);
+    table_finish(&b->flows);
+    table_finish(&b->collectives);
+    table_finish(&b->counters);
     table_finish(&b->devices);
     table_finish(&b->streams);
     table_finish(&b->threads);
@@ -114,8 +149,8 @@ uint16_t kit_trace_rule(kit_trace *b, const char *text) {
     return (uint16_t)kit_intern_add(b->rules, text, strlen(text), 0);
 }
 
-uint32_t kit_trace_name(kit_trace *b, const char *text, size_t length, uint8_t cat) {
-    return kit_intern_add(b->names, text, length, cat);
+uint32_t kit_trace_name(kit_trace *b, const char *text, size_t length, uint32_t tag) {
+    return kit_intern_add(b->names, text, length, tag);
 }
 
 uint32_t kit_trace_name_count(const kit_trace *b) {
@@ -123,8 +158,8 @@ uint32_t kit_trace_name_count(const kit_trace *b) {
 }
 
 const char *kit_trace_name_text(const kit_trace *b, uint32_t name, size_t *ret_length,
-                                uint8_t *ret_cat) {
-    *ret_cat = (uint8_t)kit_intern_tag(b->names, name);
+                                uint32_t *ret_tag) {
+    *ret_tag = kit_intern_tag(b->names, name);
     return kit_intern_text(b->names, name, ret_length);
 }
 
@@ -241,6 +276,40 @@ void kit_trace_gpu(kit_trace *b, const kit_gpu_row *row) {
 void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row) {
     if (accept(b, &b->cpu, row->start, row->dur, row->byte, cpu_problems))
         *(kit_cpu_row *)table_append(&b->cpu) = *row;
+}
+
+static const kit_diagnostic no_time = {
+    "no-time", "Counters and arrows without a usable time were left out.", true};
+static const kit_diagnostic too_many = {
+    "too-many-rows",
+    "Counters, arrows or collectives beyond the 4294967295 that a trace can hold were left out.",
+    true};
+
+/* The same for what has a time but no duration. */
+static bool accept_point(kit_trace *b, const table *t, int64_t time, uint64_t byte) {
+    if (time != MILL_UNKNOWN && t->n < MILL_NONE)
+        return true;
+    kit_trace_diagnose(b, time == MILL_UNKNOWN ? &no_time : &too_many, (int64_t)byte);
+    return false;
+}
+
+void kit_trace_flow(kit_trace *b, const kit_flow_row *row) {
+    if (accept_point(b, &b->flows, row->time, row->byte))
+        *(kit_flow_row *)table_append(&b->flows) = *row;
+}
+
+void kit_trace_counter(kit_trace *b, const kit_counter_row *row) {
+    if (accept_point(b, &b->counters, row->time, row->byte))
+        *(kit_counter_row *)table_append(&b->counters) = *row;
+}
+
+uint32_t kit_trace_collective(kit_trace *b, const kit_collective_row *row) {
+    if (b->collectives.n == MILL_NONE) {
+        kit_trace_diagnose(b, &too_many, MILL_UNKNOWN);
+        return MILL_NONE;
+    }
+    *(kit_collective_row *)table_append(&b->collectives) = *row;
+    return (uint32_t)(b->collectives.n - 1);
 }
 
 void kit_trace_diagnose(kit_trace *b, const kit_diagnostic *diagnostic, int64_t byte) {

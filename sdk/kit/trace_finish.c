@@ -18,6 +18,12 @@ static const kit_diagnostic clipped = {
     "cut where that one starts.",
     false};
 
+static const kit_diagnostic launched_late = {
+    "launch-after-start",
+    "GPU activities that start before the call that launched them (the clocks do not agree); their "
+    "launch delay is unknown.",
+    false};
+
 static int compare_i64(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
@@ -30,6 +36,12 @@ static int64_t end_of(const table *t, uint64_t row) {
     return table_get(t, GPU_START, row) + table_get(t, GPU_DUR, row);
 }
 _Static_assert((int)GPU_START == CPU_START && (int)GPU_DUR == CPU_DUR, "end_of serves both");
+
+static void sort_table(table *t, size_t field, table_compare tie) {
+    uint32_t *order = table_order(t, field, tie);
+    table_permute(t, order, t->n);
+    free(order);
+}
 
 /* ---------------------------------------------------------------- devices and streams */
 
@@ -92,12 +104,6 @@ static int compare_gpu(const table *t, uint32_t a, uint32_t b) {
     return order;
 }
 
-static void sort_gpu(kit_trace *b) {
-    uint32_t *order = table_order(&b->gpu, GPU_START, compare_gpu);
-    table_permute(&b->gpu, order, b->gpu.n);
-    free(order);
-}
-
 /* Of sorted rows. */
 static void drop_duplicates(kit_trace *b) {
     table *t = &b->gpu;
@@ -141,6 +147,23 @@ static bool clip_broken_timers(kit_trace *b, int64_t max_overlap) {
     }
     free(streams);
     return any;
+}
+
+/* One for each activity that is left, in their order. */
+static void order_collectives(kit_trace *b) {
+    if (b->collectives.n == 0)
+        return;
+    uint32_t *order = kit_realloc(NULL, b->collectives.n, sizeof *order);
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < b->gpu.n; i++) {
+        uint32_t collective = (uint32_t)table_get(&b->gpu, GPU_COLLECTIVE, i);
+        if (collective == MILL_NONE)
+            continue;
+        table_set(&b->gpu, GPU_COLLECTIVE, i, (int64_t)n);
+        order[n++] = collective;
+    }
+    table_permute(&b->collectives, order, n);
+    free(order);
 }
 
 /* ---------------------------------------------------------------- CPU slices */
@@ -236,6 +259,9 @@ static void join_launches(kit_trace *b) {
     for (uint64_t i = 0; i < b->gpu.n; i++) {
         int64_t correlation = table_get(&b->gpu, GPU_CORRELATION, i);
         found[i] = correlates(correlation) ? launches_find(&l, correlation) : MILL_NONE;
+        if (found[i] != MILL_NONE &&
+            table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, found[i]))
+            kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, i));
     }
     table_put(&b->gpu, GPU_LAUNCH, found);
     free(found);
@@ -328,20 +354,22 @@ static void publish_diagnostics(kit_trace *b) {
 
 mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     mill_trace *t = b->value;
-    table *tables[] = {&b->gpu, &b->cpu, &b->devices, &b->streams, &b->threads};
+    table *tables[] = {&b->gpu,      &b->cpu,     &b->flows,   &b->collectives,
+                       &b->counters, &b->devices, &b->streams, &b->threads};
     const size_t n_tables = sizeof tables / sizeof tables[0];
     for (size_t i = 0; i < n_tables; i++)
         table_seal(tables[i]);
     order_streams(b);
-    sort_gpu(b);
+    sort_table(&b->gpu, GPU_START, compare_gpu);
     drop_duplicates(b);
     if (clip_broken_timers(b, max_overlap))
-        sort_gpu(b); /* their ends moved */
+        sort_table(&b->gpu, GPU_START, compare_gpu); /* their ends moved */
+    order_collectives(b);
     count_rows_of_devices(b);
+    sort_table(&b->flows, FLOW_TIME, NULL);
+    sort_table(&b->counters, COUNTER_TIME, NULL);
 
-    uint32_t *order = table_order(&b->cpu, CPU_START, compare_cpu);
-    table_permute(&b->cpu, order, b->cpu.n);
-    free(order);
+    sort_table(&b->cpu, CPU_START, compare_cpu);
     find_parents(b);
     join_launches(b);
 
@@ -349,6 +377,9 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
         table_publish(tables[i]);
     t->gpu.n = b->gpu.n;
     t->cpu.n = b->cpu.n;
+    t->flows.n = b->flows.n;
+    t->collectives.n = b->collectives.n;
+    t->counters.n = b->counters.n;
     t->devices.n = b->devices.n;
     t->streams.n = b->streams.n;
     t->threads.n = b->threads.n;

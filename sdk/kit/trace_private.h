@@ -9,8 +9,20 @@
 #include <tracemill/kit/trace_builder.h>
 
 /* Numbers of those columns that the builder reads again. */
-enum { GPU_START, GPU_DUR, GPU_NAME, GPU_STREAM, GPU_CORRELATION, GPU_LAUNCH, GPU_TRACK, GPU_BYTE };
+enum {
+    GPU_START,
+    GPU_DUR,
+    GPU_NAME,
+    GPU_STREAM,
+    GPU_CORRELATION,
+    GPU_LAUNCH,
+    GPU_TRACK,
+    GPU_BYTE,
+    GPU_COLLECTIVE
+};
 enum { CPU_START, CPU_DUR, CPU_THREAD, CPU_KIND, CPU_CORRELATION, CPU_PARENT };
+enum { FLOW_TIME };
+enum { COUNTER_TIME };
 
 typedef struct device_record {
     int64_t id, sms;
@@ -45,7 +57,7 @@ typedef struct diagnostic_count {
 struct kit_trace {
     mill_run *run;
     mill_trace *value;
-    table gpu, cpu, devices, streams, threads;
+    table gpu, cpu, flows, collectives, counters, devices, streams, threads;
     kit_intern *strings, *kinds, *rules, *names;
     kit_intern *device_ids, *stream_ids; /* bytes of the id, and of the stream_record */
     name_class *classes;                 /* of the first n_classes names */

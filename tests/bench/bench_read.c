@@ -67,7 +67,7 @@ static void parse_with_cjson(const char *path) {
         cJSON_Delete(cJSON_ParseWithLength(text, length));
 }
 
-static void read_with(const char *path, const char *engine) {
+static void read_with(const char *path, const char *engine, unsigned jobs) {
     bench *b = bench_create(kineto, "kineto.read");
     g_autofree char *rules =
         g_build_filename(g_getenv("TRACEMILL_TEST_SOURCE"), "etc/rules/kernels.ini", NULL);
@@ -77,17 +77,22 @@ static void read_with(const char *path, const char *engine) {
     bench_option(b, path_option);
     bench_option(b, rules_option);
     bench_option(b, engine_option);
+    bench_jobs(b, jobs);
     if (bench_run(b) != MILL_OK)
         g_error("%s: %s", path, bench_causes(b));
     bench_destroy(b);
 }
 
 static void read_fast(const char *path) {
-    read_with(path, "fast");
+    read_with(path, "fast", 1);
+}
+
+static void read_on_two(const char *path) {
+    read_with(path, "fast", 2);
 }
 
 static void read_reference(const char *path) {
-    read_with(path, "reference");
+    read_with(path, "reference", 1);
 }
 
 typedef void (*work)(const char *path);
@@ -112,30 +117,34 @@ static double median(double *v) {
 typedef struct rates {
     double mb_per_s;                /* of the fast engine, for orientation only */
     double reference, touch, cjson; /* speed of the fast engine over theirs */
-    double gzip;                    /* speed of reading the .gz over inflating it */
+    double gzip, gzip_on_two;       /* speed of reading the .gz over inflating it */
 } rates;
 
 static rates measure(const char *plain, const char *gz, gsize bytes) {
     int repeat = (int)MAX(1, WANTED_BYTES / MAX(bytes, 1));
-    double speed[ROUNDS], reference[ROUNDS], touch[ROUNDS], cjson[ROUNDS], gzip[ROUNDS];
+    double speed[ROUNDS], reference[ROUNDS], touch[ROUNDS], cjson[ROUNDS], gzip[ROUNDS],
+        gzip_on_two[ROUNDS];
     for (int r = 0; r < ROUNDS; r++) {
         double fast = time_of(read_fast, plain, repeat);
         speed[r] = (double)bytes * repeat / fast / 1e6;
         touch[r] = time_of(read_and_touch, plain, repeat) / fast;
         cjson[r] = time_of(parse_with_cjson, plain, repeat) / fast;
         reference[r] = time_of(read_reference, plain, repeat) / fast;
-        gzip[r] = gz ? time_of(inflate, gz, repeat) / time_of(read_fast, gz, repeat) : 0;
+        double alone = gz ? time_of(inflate, gz, repeat) : 0;
+        gzip[r] = gz ? alone / time_of(read_fast, gz, repeat) : 0;
+        gzip_on_two[r] = gz ? alone / time_of(read_on_two, gz, repeat) : 0;
     }
-    return (rates){median(speed), median(reference), median(touch), median(cjson), median(gzip)};
+    return (rates){median(speed), median(reference), median(touch),
+                   median(cjson), median(gzip),      median(gzip_on_two)};
 }
 
 static void print_row(const char *name, gsize bytes, rates r) {
     g_print("%-28.28s %7.1f %8.0f %10.2f %8.1f %8.2f", name, (double)bytes / 1e6, r.mb_per_s,
             r.reference, r.cjson, r.touch);
     if (r.gzip > 0)
-        g_print(" %8.2f\n", r.gzip);
+        g_print(" %8.2f %8.2f\n", r.gzip, r.gzip_on_two);
     else
-        g_print(" %8s\n", "-");
+        g_print(" %8s %8s\n", "-", "-");
 }
 
 /* The plain text of a .gz, in a temporary file to be unlinked. */
@@ -174,11 +183,11 @@ static void bench_folder(const char *folder) {
 
 int main(int argc, char **argv) {
     kineto = bench_open("plugins/readers/kineto/kineto.so");
-    g_print(
-        "speed of kineto.read (engine = fast), one thread, warm; x: how many times the other's\n"
-        "%-28s %7s %8s %10s %8s %8s %8s\n%-28s %7s %8s %10s %8s %8s %8s\n",
-        "", "", "", "reference", "cJSON", "read()", "gz over", "file", "MB", "MB/s", "engine x",
-        "parse x", "+touch x", "inflate x");
+    g_print("speed of kineto.read (engine = fast), one thread but in the last column, warm; x: how "
+            "many times the other's\n"
+            "%-28s %7s %8s %10s %8s %8s %8s %8s\n%-28s %7s %8s %10s %8s %8s %8s %8s\n",
+            "", "", "", "reference", "cJSON", "read()", "gz over", "on two", "file", "MB", "MB/s",
+            "engine x", "parse x", "+touch x", "inflate", "threads");
     for (int i = 1; i < argc; i++) {
         g_autofree char *text = NULL;
         gsize bytes;

@@ -175,6 +175,13 @@ static const bench_item_out *find_output(const bench *b, uint32_t port, const ch
     return NULL;
 }
 
+static bool has_posted(const bench *b, uint32_t port) {
+    for (size_t i = b->posted_before; i < b->outputs->len; i++)
+        if (g_array_index(b->outputs, bench_item_out, i).port == port)
+            return true;
+    return false;
+}
+
 static const mill_type *module_type(const bench *b, const char *id) {
     for (const mill_type *const *t = b->module->types; t && *t; t++)
         if (strcmp((*t)->id, id) == 0)
@@ -219,7 +226,10 @@ static mill_status host_emit(mill_run *run, uint32_t port, const char *sub_key, 
     const char *wrong = NULL;
     if (!has_items(b, port))
         wrong = "it has no ITEMS and needs output";
-    else if (!g_regex_match_simple("^[A-Za-z0-9._-]+$", sub_key, G_REGEX_DOLLAR_ENDONLY, 0))
+    else if (find_output(b, port, NULL) || (!sub_key && has_posted(b, port)))
+        wrong = "an item without a sub-key must be the only one";
+    else if (sub_key &&
+             !g_regex_match_simple("^[A-Za-z0-9._-]+$", sub_key, G_REGEX_DOLLAR_ENDONLY, 0))
         wrong = "the sub-key is not made of [A-Za-z0-9._-]";
     return post(b, port, sub_key, data, wrong);
 }

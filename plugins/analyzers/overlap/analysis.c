@@ -13,6 +13,7 @@
 
 typedef struct activity {
     kit_interval time;
+    uint64_t row;
     uint32_t name;
     overlap_class cls;
     bool kernel;
@@ -45,6 +46,7 @@ static mill_status for_each(mill_run *run, overlap_analysis *analysis, activity_
             return MILL_E_CANCELLED;
         activity a = {
             .time.start = mill_i64(trace, &gpu->start, row),
+            .row = row,
             .name = mill_u32(trace, &gpu->name, row),
             .kernel = mill_u8(trace, &gpu->cat, row) == MILL_GPU_KERNEL,
             .stream = &analysis->stream_rows[mill_u32(trace, &gpu->stream, row)],
@@ -97,7 +99,7 @@ static mill_status share(mill_run *run, overlap_analysis *analysis, const activi
 
     uint64_t row = trace->kinds.n + 1; /* KIND_BY_STREAM; before it stands KIND_NONE */
     if (class_of(trace, a->name) == OVERLAP_COMM) {
-        uint16_t kind = mill_u16(trace, &trace->names.kind, a->name);
+        uint16_t kind = mill_gpu_kind_row(trace, a->row);
         row = kind < trace->kinds.n ? kind : trace->kinds.n;
     }
     overlap_kind *kind = &device->kinds[row];

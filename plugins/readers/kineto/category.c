@@ -26,9 +26,12 @@ static const category categories[] = {
     {"runtime", 0, MILL_CPU_RUNTIME},
 };
 
+const category category_unknown = {"", 0, 0};
+const category category_other = {"", 0, MILL_CPU_OTHER};
+
 const category *category_find(const char *text, size_t length) {
     for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
         if (strlen(categories[i].text) == length && !strncasecmp(categories[i].text, text, length))
             return &categories[i];
-    return NULL;
+    return &category_unknown;
 }

@@ -12,7 +12,12 @@ typedef struct category {
     uint8_t cpu; /* mill_cpu_kind, or 0 */
 } category;
 
-/* Compares without regard to case. NULL: no category of ours. */
+/* Of what has a category that is none of ours: no row. */
+extern const category category_unknown;
+/* Of slices that count as no more than time on a thread. */
+extern const category category_other;
+
+/* Compares without regard to case. */
 const category *category_find(const char *text, size_t length);
 
 #endif

@@ -16,10 +16,10 @@ typedef struct known_key {
     { (text), sizeof(text) - 1, (member) }
 
 static const known_key event_keys[] = {
-    KEY("ph", EVENT_PH),      KEY("cat", EVENT_CAT),  KEY("name", EVENT_NAME),
-    KEY("pid", EVENT_PID),    KEY("tid", EVENT_TID),  KEY("ts", EVENT_TS),
-    KEY("dur", EVENT_DUR),    KEY("args", EVENT_ARG), /* as a whole: what begins there */
-    {NULL, 0, EVENT_MEMBERS},
+    KEY("ph", EVENT_PH),       KEY("cat", EVENT_CAT),   KEY("name", EVENT_NAME),
+    KEY("pid", EVENT_PID),     KEY("tid", EVENT_TID),   KEY("ts", EVENT_TS),
+    KEY("dur", EVENT_DUR),     KEY("id", EVENT_ID),     KEY("id2", EVENT_ID2),
+    KEY("scope", EVENT_SCOPE), KEY("args", EVENT_ARGS), {NULL, 0, EVENT_MEMBERS},
 };
 static const known_key arg_keys[] = {
     KEY("device", EVENT_ARG_DEVICE),
@@ -31,6 +31,7 @@ static const known_key arg_keys[] = {
     KEY("block", EVENT_ARG_BLOCK),
     KEY("bytes", EVENT_ARG_BYTES),
     KEY("wait_on_cuda_event_record_corr_id", EVENT_ARG_WAITED_EVENT),
+    KEY("Collective name", EVENT_ARG_COLLECTIVE),
     KEY("name", EVENT_ARG_NAME),
     {NULL, 0, EVENT_MEMBERS},
 };
@@ -50,16 +51,18 @@ static event_member find_key(const known_key *keys, json_value key) {
 }
 
 /* The cursor stands at the '{'. */
-static json_status parse_args(json *j, event *e) {
-    j->at++;
+static json_status parse_args(json *j, event *e, json_value *ret_args) {
+    const char *begin = j->at++;
     memset(&e->member[EVENT_ARG], 0, sizeof e->member - sizeof e->member[0] * EVENT_ARG);
     json_value key, value;
     for (bool first = true;; first = false) {
         json_status s = json_key(j, first, &key);
         if (s == JSON_OK)
             s = json_read(j, &value);
-        if (s != JSON_OK)
+        if (s != JSON_OK) {
+            *ret_args = (json_value){begin, (size_t)(j->at - begin), JSON_OBJECT, false};
             return s == JSON_END ? JSON_OK : s;
+        }
         event_member member = find_key(arg_keys, key);
         if (member != EVENT_MEMBERS)
             e->member[member] = value;
@@ -77,13 +80,13 @@ json_status event_parse(json *j, event *e) {
             return JSON_OK;
         }
         event_member member = s == JSON_OK ? find_key(event_keys, key) : EVENT_MEMBERS;
-        if (member == EVENT_ARG && *j->at == '{')
-            s = parse_args(j, e);
+        if (member == EVENT_ARGS && *j->at == '{')
+            s = parse_args(j, e, &value);
         else if (s == JSON_OK)
             s = json_read(j, &value);
         if (s != JSON_OK)
             return s;
-        if (member < EVENT_ARG)
+        if (member != EVENT_MEMBERS)
             e->member[member] = value;
     }
 }
@@ -97,5 +100,5 @@ json_status event_begins(json *j) {
     s = json_key(j, true, &key);
     if (s != JSON_OK)
         return s == JSON_END ? JSON_BAD : s;
-    return find_key(event_keys, key) != EVENT_MEMBERS || json_is(key, "id") ? JSON_OK : JSON_BAD;
+    return find_key(event_keys, key) != EVENT_MEMBERS ? JSON_OK : JSON_BAD;
 }

@@ -13,7 +13,11 @@ typedef enum event_member {
     EVENT_TID,
     EVENT_TS,
     EVENT_DUR,
-    EVENT_ARG, /* from here on: of "args" */
+    EVENT_ID,
+    EVENT_ID2,
+    EVENT_SCOPE,
+    EVENT_ARGS, /* as a whole */
+    EVENT_ARG,  /* from here on: of "args" */
     EVENT_ARG_DEVICE = EVENT_ARG,
     EVENT_ARG_STREAM,
     EVENT_ARG_CORRELATION,
@@ -22,6 +26,7 @@ typedef enum event_member {
     EVENT_ARG_BLOCK,
     EVENT_ARG_BYTES,
     EVENT_ARG_WAITED_EVENT,
+    EVENT_ARG_COLLECTIVE,
     EVENT_ARG_NAME,
     EVENT_MEMBERS
 } event_member;

@@ -18,16 +18,17 @@ int64_t facts_int(json_value value) {
     return may_be && kit_parse_int(value.at, value.length, true, &number) ? number : MILL_UNKNOWN;
 }
 
-/* Fills values[i] with the member of the object at the cursor that is called keys[i]. */
-static json_status pick(json *j, const char *const *keys, json_value *values, size_t n) {
+void facts_pick(json_value object, const char *const *keys, json_value *values, size_t n) {
+    json j = {.at = object.at, .end = object.at + object.length};
     json_value key, value;
-    j->at++;
+    for (size_t i = 0; i < n; i++)
+        values[i] = (json_value){0};
+    if (object.kind != JSON_OBJECT)
+        return;
+    j.at++;
     for (bool first = true;; first = false) {
-        json_status s = json_key(j, first, &key);
-        if (s == JSON_OK)
-            s = json_read(j, &value);
-        if (s != JSON_OK)
-            return s;
+        if (json_key(&j, first, &key) != JSON_OK || json_read(&j, &value) != JSON_OK)
+            return;
         for (size_t i = 0; i < n; i++)
             if (json_is(key, keys[i]))
                 values[i] = value;
@@ -44,10 +45,20 @@ static char *text_of(json_value value, size_t *ret_length) {
     return text;
 }
 
-static void take_ranks(kit_trace *b, json *j) {
+uint32_t facts_string(kit_trace *b, json_value value) {
+    if (value.kind == JSON_NUMBER || value.kind == JSON_ARRAY)
+        return kit_trace_string(b, value.at, value.length);
+    size_t length;
+    char *text = text_of(value, &length);
+    uint32_t string = text ? kit_trace_string(b, text, length) : MILL_NONE;
+    free(text);
+    return string;
+}
+
+static void take_ranks(kit_trace *b, json_value object) {
     static const char *const keys[] = {"rank", "world_size", "backend"};
-    json_value values[3] = {0};
-    pick(j, keys, values, 3);
+    json_value values[3];
+    facts_pick(object, keys, values, 3);
     mill_trace *t = kit_trace_value(b);
     t->rank = facts_int(values[0]);
     t->world_size = facts_int(values[1]);
@@ -58,19 +69,15 @@ static void take_ranks(kit_trace *b, json *j) {
     free(backend);
 }
 
-static void take_device(kit_trace *b, json *j) {
+static void take_device(kit_trace *b, json_value object) {
     static const char *const keys[] = {"id", "name", "numSms"};
-    json_value values[3] = {0};
-    pick(j, keys, values, 3);
+    json_value values[3];
+    facts_pick(object, keys, values, 3);
     int64_t id = facts_int(values[0]);
     if (id == MILL_UNKNOWN)
         return;
-    size_t length;
-    char *name = text_of(values[1], &length);
-    kit_trace_describe_device(b, kit_trace_device(b, id),
-                              name ? kit_trace_string(b, name, length) : MILL_NONE,
+    kit_trace_describe_device(b, kit_trace_device(b, id), facts_string(b, values[1]),
                               facts_int(values[2]));
-    free(name);
 }
 
 void facts_take(kit_trace *b, const char *key, json_value value) {
@@ -78,15 +85,12 @@ void facts_take(kit_trace *b, const char *key, json_value value) {
     if (!strcmp(key, "baseTimeNanoseconds")) {
         kit_trace_value(b)->base_ns = facts_int(value);
     } else if (!strcmp(key, "distributedInfo")) {
-        if (value.kind == JSON_OBJECT)
-            take_ranks(b, &j);
+        take_ranks(b, value);
     } else if (value.kind == JSON_ARRAY) {
         j.at++;
         for (bool first = true; json_element(&j, first) == JSON_OK; first = false) {
-            json device = j;
-            if (*j.at == '{')
-                take_device(b, &device);
             json_read(&j, &value);
+            take_device(b, value);
         }
     }
 }

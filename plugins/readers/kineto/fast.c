@@ -29,6 +29,7 @@ place fast_place_of(bool in_args, const char *key, size_t length) {
         {"block", true, AT_BLOCK},
         {"bytes", true, AT_BYTES},
         {"wait_on_cuda_event_record_corr_id", true, AT_WAITED_EVENT},
+        {"Collective name", true, AT_COLLECTIVE},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].in_args == in_args && strlen(keys[i].key) == length &&
@@ -51,22 +52,22 @@ _Static_assert(N_LINES == 256, "the top eight bits");
 
 static uint32_t track_of(fast *f, const fast_event *e) {
     if (e->pid_number == MILL_UNKNOWN || e->tid_number == MILL_UNKNOWN)
-        return rows_track(f->to, e->pid, e->tid);
+        return tracks_find(f->tracks, e->pid, e->tid);
     known_line *line = &f->lines[slot_of(e->pid_number, e->tid_number)];
     if (line->track == MILL_NONE || line->pid != e->pid_number || line->tid != e->tid_number)
-        *line = (known_line){e->pid_number, e->tid_number, rows_track(f->to, e->pid, e->tid)};
+        *line = (known_line){e->pid_number, e->tid_number, tracks_find(f->tracks, e->pid, e->tid)};
     return line->track;
 }
 
 static uint32_t stream_of(fast *f, const fast_event *e, uint32_t track) {
     if (e->device == MILL_UNKNOWN || e->stream == MILL_UNKNOWN)
-        return rows_stream(f->to, track, e->device, e->stream, e->tid);
+        return tracks_stream(f->tracks, track, e->device, e->stream);
     known_stream *s = &f->streams[slot_of(e->device, e->stream)];
     if (s->track != track || s->device != e->device || s->number != e->stream)
         *s = (known_stream){e->device, e->stream, track,
-                            rows_stream(f->to, track, e->device, e->stream, e->tid)};
+                            tracks_stream(f->tracks, track, e->device, e->stream)};
     else
-        rows_set_stream(f->to, track, s->stream);
+        tracks_set_stream(f->tracks, track, s->stream);
     return s->stream;
 }
 
@@ -85,6 +86,7 @@ static void take_gpu(fast *f, const fast_event *e, uint64_t byte) {
         .name = rows_name(f->to, e->name, e->name_length, e->category->gpu),
         .stream = stream_of(f, e, track),
         .track = track,
+        .collective = MILL_NONE,
         .cat = e->category->gpu,
     };
     kit_trace_gpu(rows_builder(f->to), &row);
@@ -98,18 +100,18 @@ static void take_cpu(fast *f, const fast_event *e, uint64_t byte) {
         .external_id = e->external_id,
         .byte = byte,
         .name = rows_name(f->to, e->name, e->name_length, 0),
-        .thread = rows_thread(f->to, track_of(f, e)),
+        .thread = tracks_thread(f->tracks, track_of(f, e)),
         .kind = e->category->cpu,
     };
     kit_trace_cpu(rows_builder(f->to), &row);
 }
 
 bool fast_take(fast *f, const fast_event *e, uint64_t byte) {
-    if (e->ph == '\0' || strchr("MBEbe", e->ph) != NULL)
-        return false;
-    if (e->ph != 'X' || e->category == NULL)
-        return true; /* an event, but no row */
-    if (e->category->gpu)
+    if (e->ph != 'X')
+        return !f->left_phases[(uint8_t)e->ph]; /* if it is not left: an event, but no row */
+    if (e->category == NULL)
+        rows_hold(f->to, track_of(f, e), e->name, e->name_length, e->ts, e->dur, byte);
+    else if (e->category->gpu)
         take_gpu(f, e, byte);
     else if (rows_wants_cpu(f->to, e->category->cpu))
         take_cpu(f, e, byte);
@@ -133,11 +135,14 @@ fast *fast_create(rows *to, fast_isa isa) {
         return NULL;
     fast *f = kit_alloc(1, sizeof *f);
     f->to = to;
+    f->tracks = rows_tracks(to);
     f->scan = isa == FAST_SCALAR ? fast_scan_scalar : fast_scan_base;
 #if defined __x86_64__
     if (isa == FAST_AVX2)
         f->scan = fast_scan_avx2;
 #endif
+    for (size_t ph = 0; ph < sizeof f->left_phases; ph++)
+        f->left_phases[ph] = ph == '\0' || rows_wants_phase(to, (char)ph);
     for (size_t i = 0; i < N_LINES; i++) {
         f->lines[i].track = MILL_NONE;
         f->streams[i].track = MILL_NONE;

@@ -30,8 +30,9 @@ typedef enum place {
     AT_BLOCK,
     AT_BYTES,
     AT_WAITED_EVENT,
-    AT_OTHER_ARG, /* this and the next ones: by a hash of the key, so that what follows is foreseen
-                   */
+    AT_COLLECTIVE, /* of a collective operation: leaves the event to the reference parser */
+    AT_OTHER_ARG,  /* this and the next ones: by a hash of the key, so that what follows is foreseen
+                    */
     N_PLACES = AT_OTHER_ARG + 32
 } place;
 #define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)
@@ -53,7 +54,7 @@ typedef struct successor {
 typedef struct known_category {
     uint8_t text[32]; /* with its closing quote */
     uint8_t length;
-    const category *category; /* NULL: of no interest */
+    const category *category;
 } known_category;
 
 /* Lines of the timeline and streams found before, by a hash of their numbers. */
@@ -68,11 +69,13 @@ typedef struct known_stream {
 
 struct fast {
     rows *to;
+    tracks *tracks; /* of the rows */
     size_t (*scan)(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *ret_events);
     successor successors[N_PLACES][N_WAYS];
     uint8_t newest[N_PLACES];
     known_category categories[N_CATEGORIES];
     uint8_t newest_category;
+    bool left_phases[256]; /* by ph: events that are left to the reference parser */
     known_line lines[N_LINES];
     known_stream streams[N_LINES];
 };
@@ -88,7 +91,7 @@ place fast_place_of(bool in_args, const char *key, size_t length);
 typedef struct fast_event {
     const char *name;
     size_t name_length;
-    const category *category; /* NULL: of no interest */
+    const category *category; /* NULL: it has none */
     json_value pid, tid;
     int64_t pid_number, tid_number; /* MILL_UNKNOWN: a word */
     int64_t ts, dur, device, stream, correlation, external_id, grid, block, bytes, waited_event;

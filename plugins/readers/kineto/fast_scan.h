@@ -239,6 +239,8 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
         return scan_int(p, &e->bytes);
     case AT_WAITED_EVENT:
         return scan_int(p, &e->waited_event);
+    case AT_COLLECTIVE:
+        return false;
     default:
         return scan_other(p, end);
     }

@@ -1,37 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module: the stage class kineto.read, which turns one profile into a mill.trace/1. */
+#include "ahead.h"
 #include "document.h"
 #include "facts.h"
 #include "fast.h"
 #include "input.h"
+#include "parts.h"
 #include "rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/arena.h>
 
 #define WINDOW (256 * 1024)
 
 typedef enum engine { ENGINE_AUTO, ENGINE_REFERENCE, ENGINE_FAST } engine;
 
+typedef enum planes_use { PLANES_AUTO, PLANES_OFF } planes_use;
+
+static const char *const planes_uses[] = {"auto", "off", NULL};
 static const char *const engines[] = {"auto", "reference", "fast", NULL};
 
 typedef struct options {
     const char *path, *kernel_rules;
+    const char *collective_rules, *plane_rules;
     mill_list rules;
-    int engine;
+    int engine, planes;
     int64_t max_overlap, max_event;
-    bool strict, cpu, python;
+    bool strict, metadata, cpu, python, memory, counters, flows;
 } options;
 
 typedef struct state {
-    rule_set rules;
+    rule_set kernels, collectives, planes;
 } state;
 
-/* One file being read. */
+/* One text being read: a file, or a member of an archive. */
 typedef struct reading {
     mill_run *run;
     const options *opts;
     input *in;
+    size_t index;     /* of the text in the file */
+    const char *name; /* the file's path, and the member's name */
+    ahead *ahead;
     kit_trace *b;
     rows *rows;
     fast *fast; /* NULL: the reference engine only */
@@ -44,22 +55,28 @@ static const kit_diagnostic truncated = {
     "truncated", "The text ends in the middle; what was whole before that is here.", true};
 static const kit_diagnostic trailing = {
     "trailing", "Something follows the end of the trace; it was not read.", true};
-static const kit_diagnostic corrupt = {
-    "corrupt-gzip", "The gzip data is damaged here; the text before it was read.", true};
 static const kit_diagnostic cut = {
-    "truncated-gzip", "The gzip data ends too early; the text before that was read.", true};
-static const kit_diagnostic trailing_gzip = {
-    "trailing-gzip", "Bytes that are no gzip follow the compressed text; they were not read.",
-    true};
+    "truncated-container",
+    "The compressed file or archive ends too early; the text before that was read.", true};
+static const kit_diagnostic corrupt = {
+    "corrupt-container",
+    "The compressed file or archive is damaged here; the text before it was read.", true};
+static const kit_diagnostic trailing_container = {
+    "trailing-container", "Other bytes follow the compressed text; they were not read.", true};
 
 /* ---------------------------------------------------------------- what the document calls */
 
+/* Not only for the thread that parses. */
+static mill_status bring_in(mill_run *run, void *arg, char *to, size_t room, size_t *ret_length) {
+    input *in = arg;
+    mill_progress(run, input_done(in), input_size(in), "bytes");
+    return input_read(run, in, to, room, ret_length);
+}
+
 static mill_status on_read(void *arg, char *to, size_t room, size_t *ret_length) {
     reading *r = arg;
-    if (mill_cancelled(r->run))
-        return MILL_E_CANCELLED;
-    mill_progress(r->run, input_done(r->in), input_size(r->in), "bytes");
-    return input_read(r->run, r->in, to, room, ret_length);
+    return mill_cancelled(r->run) ? MILL_E_CANCELLED
+                                  : ahead_read(r->run, r->ahead, to, room, ret_length);
 }
 
 static void on_event(void *arg, const event *e, uint64_t byte) {
@@ -95,7 +112,7 @@ static void on_problem(void *arg, document_problem problem, uint64_t byte) {
 
 static const document_calls calls = {on_read, on_event, on_events, on_wants, on_fact, on_problem};
 
-/* ---------------------------------------------------------------- one file */
+/* ---------------------------------------------------------------- one text */
 
 /* The line of a byte of the text; 0 if the file can't be read again. Only for messages, so that
  * reading need not count lines. */
@@ -105,9 +122,13 @@ static uint64_t line_of(const reading *r, uint64_t byte) {
     uint64_t line = 1;
     if (input_size(r->in) == 0 || input_open(run, r->opts->path, &in) != MILL_OK)
         return 0;
+    bool more = true;
+    for (size_t i = 0; i <= r->index && more; i++)
+        if (input_next(run, in, &more) != MILL_OK)
+            more = false;
     char *text = mill_scratch(run, WINDOW);
     size_t length;
-    for (uint64_t at = 0; at < byte; at += length) {
+    for (uint64_t at = 0; more && at < byte; at += length) {
         size_t room = byte - at < WINDOW ? (size_t)(byte - at) : WINDOW;
         if (mill_cancelled(run) || input_read(run, in, text, room, &length) != MILL_OK || !length)
             break;
@@ -134,45 +155,54 @@ static mill_status fail_on_loss(const reading *r, const char *hint) {
     char place[32] = "";
     if (line > 0)
         snprintf(place, sizeof place, "line %llu, ", (unsigned long long)line);
-    return mill_fail(r->run, MILL_E_DATA, "%s: %sbyte %lld: %s (the first of %llu). %s %s",
-                     r->opts->path, place, (long long)byte,
-                     mill_string(t, mill_u32(t, &d->kind, first)),
+    return mill_fail(r->run, MILL_E_DATA, "%s: %sbyte %lld: %s (the first of %llu). %s %s", r->name,
+                     place, (long long)byte, mill_string(t, mill_u32(t, &d->kind, first)),
                      (unsigned long long)mill_u64(t, &d->count, first),
                      mill_string(t, mill_u32(t, &d->text, first)), hint);
 }
 
 /* What is wrong with the container, or NULL. */
-static const kit_diagnostic *container_problem(const reading *r) {
+static const kit_diagnostic *container_problem(const input *in) {
     static const kit_diagnostic *const what[] = {
         [INPUT_WHOLE] = NULL,
         [INPUT_CUT] = &cut,
         [INPUT_CORRUPT] = &corrupt,
-        [INPUT_TRAILING] = &trailing_gzip,
+        [INPUT_TRAILING] = &trailing_container,
     };
-    return what[input_get_state(r->in)];
+    return what[input_get_state(in)];
+}
+
+/* Two pieces of work: parsing, and unpacking ahead of it. */
+static mill_status work(mill_run *run, void *arg, size_t piece) {
+    reading *r = arg;
+    if (piece == 1)
+        return ahead_work(run, r->ahead);
+    size_t max_event = (size_t)r->opts->max_event;
+    document_config config = {event_parse, WINDOW < max_event ? WINDOW : max_event, max_event};
+    mill_status status = document_read(run, &config, &calls, r, &r->document);
+    ahead_stop(r->ahead);
+    return ahead_work_failed(r->ahead) ? MILL_OK : status; /* the other piece has the cause */
 }
 
 static mill_status read_text(reading *r) {
-    size_t max_event = (size_t)r->opts->max_event;
-    document_config config = {event_parse, WINDOW < max_event ? WINDOW : max_event, max_event};
-    mill_status status = input_open(r->run, r->opts->path, &r->in);
-    if (status != MILL_OK)
-        return status;
-    status = document_read(r->run, &config, &calls, r, &r->document);
-    const kit_diagnostic *container = container_problem(r);
+    r->ahead = ahead_create(bring_in, r->in);
+    size_t pieces = input_is_packed(r->in) ? 2 : 1;
+    mill_status status = r->run->host->parallel(r->run, pieces, work, r);
+    ahead_destroy(r->ahead);
+    const kit_diagnostic *container = container_problem(r->in);
     if (status == MILL_E_DATA)
-        mill_fail(r->run, status, "%s: not readable as a trace%s%s", r->opts->path,
-                  container ? ": " : "", container ? container->text : "");
+        mill_fail(r->run, status, "%s: not readable as a trace%s%s", r->name, container ? ": " : "",
+                  container ? container->text : "");
     if (status == MILL_OK && container) {
         kit_trace_diagnose(r->b, container, (int64_t)r->document.bytes);
-        r->document.complete &= container == &trailing_gzip;
+        r->document.complete &= container == &trailing_container;
     }
     return status;
 }
 
 static mill_status finish_trace(reading *r) {
     mill_trace *t = kit_trace_value(r->b);
-    t->path = kit_trace_text(r->b, r->opts->path, strlen(r->opts->path));
+    t->path = kit_trace_text(r->b, r->name, strlen(r->name));
     t->events = r->document.events;
     t->bytes = r->document.bytes;
     t->complete = r->document.complete;
@@ -187,26 +217,111 @@ static mill_status finish_trace(reading *r) {
     if (!r->document.has_events)
         return mill_fail(r->run, MILL_E_DATA,
                          "%s: the object has no traceEvents: give a trace of the PyTorch profiler",
-                         r->opts->path);
+                         r->name);
     return r->opts->strict ? fail_on_loss(r, "Mend the file, or set strict = no.") : MILL_OK;
+}
+
+/* "runs/all.zip/rank0.json"; freed by the caller. */
+static char *full_name(const char *path, const input *in) {
+    const char *member = input_name(in);
+    size_t room = strlen(path) + strlen(member) + 2;
+    char *name = kit_alloc(room, 1);
+    snprintf(name, room, input_is_archive(in) ? "%s/%s" : "%s%s", path, member);
+    return name;
+}
+
+/* Reads the text that the input stands at. */
+static mill_status read_trace(reading *r, const state *s, mill_trace **ret_trace) {
+    const options *o = r->opts;
+    rows_config config = {
+        .kernels = &s->kernels,
+        .collectives = o->metadata ? &s->collectives : NULL,
+        .planes = o->planes == PLANES_AUTO ? &s->planes : NULL,
+        .cpu = o->cpu,
+        .python = o->python,
+        .memory = o->memory,
+        .counters = o->counters,
+        .flows = o->flows,
+    };
+    r->b = kit_trace_create(r->run);
+    r->rows = rows_create(r->run, r->b, &config);
+    r->fast = o->engine != ENGINE_REFERENCE ? fast_create(r->rows, FAST_BEST) : NULL;
+    mill_status status = read_text(r);
+    if (status == MILL_OK)
+        status = finish_trace(r);
+    *ret_trace = kit_trace_value(r->b);
+    fast_destroy(r->fast);
+    rows_destroy(r->rows);
+    kit_trace_destroy(r->b);
+    return status;
+}
+
+/* ---------------------------------------------------------------- one file */
+
+/* Reads all that is in the file. A member of an archive that is no trace does not spoil the others,
+ * unless `strict` forbids it. */
+static mill_status read_all(mill_run *run, const options *o, const state *s, input *in, parts *all,
+                            size_t *ret_texts) {
+    for (*ret_texts = 0;; ++*ret_texts) {
+        bool more;
+        mill_status status = input_next(run, in, &more);
+        if (status != MILL_OK || !more)
+            return status;
+        char *name = full_name(o->path, in);
+        reading r = {.run = run, .opts = o, .in = in, .index = *ret_texts, .name = name};
+        mill_trace *trace;
+        status = read_trace(&r, s, &trace);
+        if (status == MILL_OK)
+            parts_add(all, input_name(in), trace);
+        bool spoiled = status != MILL_OK && (status != MILL_E_DATA || o->strict);
+        if (status != MILL_OK && !spoiled && input_is_archive(in))
+            mill_log(run, MILL_WARNING,
+                     "%s is no readable trace and is left out; strict = yes says why", name);
+        free(name);
+        if (spoiled || (status != MILL_OK && !input_is_archive(in)))
+            return status;
+    }
+}
+
+/* What is to be said of an archive as a whole. */
+static mill_status judge_archive(mill_run *run, const options *o, const input *in, size_t n,
+                                 size_t texts) {
+    const kit_diagnostic *problem = container_problem(in);
+    unsigned long long skipped = input_skipped(in);
+    if (n == 0)
+        return mill_fail(run, MILL_E_DATA,
+                         "%s: the archive holds no trace (%zu members of JSON, %llu others%s%s): "
+                         "put the profiler's .json or .json.gz files in it",
+                         o->path, texts, skipped, problem ? "). " : "",
+                         problem ? problem->text : "");
+    if (skipped > 0)
+        mill_log(run, MILL_INFO, "%s: %llu members that are no JSON are left out", o->path,
+                 skipped);
+    if (!problem)
+        return MILL_OK;
+    if (o->strict)
+        return mill_fail(run, MILL_E_DATA,
+                         "%s: %s Traces up to there: %zu. Mend the file, or set "
+                         "strict = no.",
+                         o->path, problem->text, n);
+    mill_log(run, MILL_WARNING, "%s: %s Traces up to there: %zu.", o->path, problem->text, n);
+    return MILL_OK;
 }
 
 static mill_status kineto_run(mill_run *run, const void *opts, void *data) {
     const options *o = opts;
-    state *s = data;
-    reading r = {.run = run, .opts = o, .b = kit_trace_create(run)};
-    r.rows = rows_create(run, r.b, &s->rules, o->cpu, o->python);
-    if (o->engine != ENGINE_REFERENCE)
-        r.fast = fast_create(r.rows, FAST_BEST);
-    mill_status status = read_text(&r);
+    input *in = NULL;
+    parts all = {0};
+    size_t texts = 0;
+    mill_status status = input_open(run, o->path, &in);
     if (status == MILL_OK)
-        status = finish_trace(&r);
+        status = read_all(run, o, data, in, &all, &texts);
+    if (status == MILL_OK && input_is_archive(in))
+        status = judge_archive(run, o, in, all.n, texts);
     if (status == MILL_OK)
-        status = mill_output(run, 0, kit_trace_value(r.b));
-    input_close(r.in);
-    fast_destroy(r.fast);
-    rows_destroy(r.rows);
-    kit_trace_destroy(r.b);
+        status = parts_emit(run, &all, texts == 1);
+    parts_finish(&all);
+    input_close(in);
     return status;
 }
 
@@ -216,20 +331,30 @@ static mill_status kineto_open(mill_run *run, const void *opts, void *data) {
     const char *const *files = o->rules.v;
     mill_status status = MILL_OK;
     for (size_t i = 0; i < o->rules.n && status == MILL_OK; i++)
-        status = rules_load(run, &s->rules, files[i]);
-    return status == MILL_OK ? rules_load(run, &s->rules, o->kernel_rules) : status;
+        status = rules_load(run, &s->kernels, RULES_KERNELS, files[i]);
+    if (status == MILL_OK)
+        status = rules_load(run, &s->kernels, RULES_KERNELS, o->kernel_rules);
+    if (status == MILL_OK && o->metadata)
+        status = rules_load(run, &s->collectives, RULES_COLLECTIVES, o->collective_rules);
+    if (status == MILL_OK && o->planes == PLANES_AUTO)
+        status = rules_load(run, &s->planes, RULES_PLANES, o->plane_rules);
+    return status;
 }
 
 static void kineto_close(mill_run *run, void *data) {
     (void)run;
     state *s = data;
-    rules_finish(&s->rules);
+    rules_finish(&s->kernels);
+    rules_finish(&s->collectives);
+    rules_finish(&s->planes);
 }
 
 /* ---------------------------------------------------------------- the module */
 
 static const mill_port outputs[] = {
-    {"trace", "mill.trace/1", "The profile in columns: one item for each file.", 0, 0},
+    {"trace", "mill.trace/1",
+     "The profile in columns: one item for each file, or for each trace in it.", MILL_PORT_ITEMS,
+     0},
     {0},
 };
 
@@ -238,8 +363,8 @@ static const mill_option option_list[] = {
      .type = MILL_OPT_PATH,
      .flags = MILL_OPT_REQUIRED | MILL_OPT_GLOB,
      .offset = MILL_OPT_OFF(options, path, PATH),
-     .help = "The profile: Chrome trace JSON of the PyTorch profiler, plain or gzip, told apart by "
-             "its content; wildcards read one file a rank."},
+     .help = "The profile: Chrome trace JSON of the PyTorch profiler, plain, gzip, zstd or in a "
+             "zip, told apart by its content; wildcards read one file a rank."},
     {.name = "rules",
      .type = MILL_OPT_LIST,
      .elem = MILL_OPT_PATH,
@@ -250,6 +375,29 @@ static const mill_option option_list[] = {
      .offset = MILL_OPT_OFF(options, kernel_rules, PATH),
      .def = "${tracemill:data}/rules/kernels.ini",
      .help = "The file that says what kernels do by their names; its head explains the form."},
+    {.name = "metadata",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, metadata, BOOL),
+     .def = "yes",
+     .help = "Read what the file says of collective operations; their kind beats the one that the "
+             "kernel's name tells."},
+    {.name = "collective-rules",
+     .type = MILL_OPT_PATH,
+     .offset = MILL_OPT_OFF(options, collective_rules, PATH),
+     .def = "${tracemill:data}/rules/collectives.ini",
+     .help = "The file that says which kind of communication an operation is."},
+    {.name = "planes",
+     .type = MILL_OPT_ENUM,
+     .offset = MILL_OPT_OFF(options, planes, ENUM),
+     .def = "auto",
+     .choices = planes_uses,
+     .help = "Events without a category: auto takes them for what plane-rules says of their "
+             "process (Ascend, PyTorch before Kineto), off leaves them out."},
+    {.name = "plane-rules",
+     .type = MILL_OPT_PATH,
+     .offset = MILL_OPT_OFF(options, plane_rules, PATH),
+     .def = "${tracemill:data}/rules/planes.ini",
+     .help = "The file that says what the events of a process are by its name."},
     {.name = "engine",
      .type = MILL_OPT_ENUM,
      .offset = MILL_OPT_OFF(options, engine, ENUM),
@@ -289,6 +437,22 @@ static const mill_option option_list[] = {
      .offset = MILL_OPT_OFF(options, python, BOOL),
      .def = "no",
      .help = "Read the Python functions too (needs cpu = yes)."},
+    {.name = "memory",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, memory, BOOL),
+     .def = "no",
+     .help = "Read the profiler's [memory] records: their amounts as counters and, with cpu = yes, "
+             "each as a CPU row without length."},
+    {.name = "counters",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, counters, BOOL),
+     .def = "no",
+     .help = "Read counters (ph C)."},
+    {.name = "flows",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(options, flows, BOOL),
+     .def = "no",
+     .help = "Read the arrows between slices (ph s, t, f); launches are joined without them."},
     {0},
 };
 

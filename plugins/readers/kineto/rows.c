@@ -2,8 +2,11 @@
 /* Events in, rows of the trace builder out. */
 #include "rows.h"
 
-#include "category.h"
+#include "collective.h"
 #include "facts.h"
+#include "pairs.h"
+#include "planes.h"
+#include "points.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,47 +24,31 @@ static const kit_diagnostic bad_escape = {
     false};
 static const kit_diagnostic invalid_utf8 = {
     "invalid-utf8", "Names hold bytes that are not UTF-8; they were kept as they are.", false};
-static const kit_diagnostic begin_end = {
-    "begin-end", "Slices written as separate begin and end events (ph B, E, b, e) are not read.",
-    true};
-
-typedef struct text {
-    const char *at;
-    size_t length;
-} text;
-
-/* A line of the file's timeline: a (pid, tid). */
-typedef struct track {
-    int64_t pid, tid;            /* MILL_UNKNOWN: a word, or nothing */
-    uint32_t process;            /* number among `processes` */
-    uint32_t pid_word, tid_word; /* strings: as written where it is no number, or MILL_NONE */
-    uint32_t name;               /* string: its thread_name, or MILL_NONE */
-    uint32_t thread, stream;     /* of the builder, or MILL_NONE: has no such rows */
-} track;
 
 /* Places for texts that must be changed before use. */
-enum { TEXT_NAME, TEXT_CAT, TEXT_OTHER, TEXT_KEY, N_TEXTS };
+enum { ROOM_NAME, ROOM_CAT, ROOM_LABEL, ROOM_KEY, N_ROOMS };
 
 struct rows {
     mill_run *run;
     kit_trace *b;
-    const rule_set *rules;
-    bool cpu, python;
-    kit_intern *track_keys, *processes, *mangled;
-    track *tracks;           /* by number of track_keys */
-    uint32_t *process_names; /* strings or MILL_NONE, by number of processes */
-    uint32_t *demangled;     /* names, by number of mangled */
-    struct {
-        char *at;
-        size_t room;
-    } texts[N_TEXTS];
+    rows_config config;
+    collectives *collectives; /* NULL: not wanted */
+    pairs *pairs;
+    planes *planes; /* NULL: not wanted */
+    tracks *tracks;
+    kit_intern *mangled;
+    uint32_t *demangled; /* names, by number of mangled */
+    text_room rooms[N_ROOMS];
 };
 
-rows *rows_create(mill_run *run, kit_trace *b, const rule_set *rules, bool cpu, bool python) {
+rows *rows_create(mill_run *run, kit_trace *b, const rows_config *config) {
     rows *r = kit_alloc(1, sizeof *r);
-    *r = (rows){.run = run, .b = b, .rules = rules, .cpu = cpu, .python = python};
-    r->track_keys = kit_intern_create();
-    r->processes = kit_intern_create();
+    *r = (rows){.run = run, .b = b, .config = *config, .pairs = pairs_create(b)};
+    if (config->collectives)
+        r->collectives = collectives_create(run, b, config->collectives);
+    if (config->planes)
+        r->planes = planes_create();
+    r->tracks = tracks_create(run, b, config->planes);
     r->mangled = kit_intern_create();
     return r;
 }
@@ -69,117 +56,19 @@ rows *rows_create(mill_run *run, kit_trace *b, const rule_set *rules, bool cpu, 
 void rows_destroy(rows *r) {
     if (!r)
         return;
-    kit_intern_destroy(r->track_keys);
-    kit_intern_destroy(r->processes);
+    collectives_destroy(r->collectives);
+    pairs_destroy(r->pairs);
+    planes_destroy(r->planes);
+    tracks_destroy(r->tracks);
     kit_intern_destroy(r->mangled);
-    free(r->tracks);
-    free(r->process_names);
     free(r->demangled);
-    for (size_t i = 0; i < N_TEXTS; i++)
-        free(r->texts[i].at);
+    for (size_t i = 0; i < N_ROOMS; i++)
+        free(r->rooms[i].at);
     free(r);
 }
 
-static char *room_for(rows *r, size_t place, size_t length) {
-    if (length > r->texts[place].room) {
-        r->texts[place].room = length * 2;
-        r->texts[place].at = kit_realloc(r->texts[place].at, length * 2, 1);
-    }
-    return r->texts[place].at;
-}
-
-/* The text of a value: of a string what it says, of anything else as it is written. */
-static text text_of(rows *r, size_t place, json_value value, bool *ret_bad) {
-    *ret_bad = false;
-    if (!value.escaped)
-        return (text){value.at ? value.at : "", value.length};
-    char *to = room_for(r, place, value.length);
-    return (text){to, json_unescape(value, to, ret_bad)};
-}
-
-/* Adds one to an array that grows with an intern table, of `n` elements until now. */
-static void *grow(void *array, uint32_t n, size_t size) {
-    return (n & (n - 1)) == 0 ? kit_realloc(array, n ? 2 * (size_t)n : 1, size) : array;
-}
-
-/* ---------------------------------------------------------------- lines */
-
-static uint32_t word_of(rows *r, json_value value) {
-    bool bad;
-    if (value.kind != JSON_STRING || facts_int(value) != MILL_UNKNOWN)
-        return MILL_NONE;
-    text t = text_of(r, TEXT_OTHER, value, &bad);
-    return kit_trace_string(r->b, t.at, t.length);
-}
-
-static uint32_t find_process(rows *r, json_value pid) {
-    uint32_t n = kit_intern_count(r->processes);
-    uint32_t process = kit_intern_add(r->processes, pid.at ? pid.at : "", pid.length, 0);
-    if (process == n) {
-        r->process_names = grow(r->process_names, n, sizeof *r->process_names);
-        r->process_names[n] = MILL_NONE;
-    }
-    return process;
-}
-
-uint32_t rows_track(rows *r, json_value pid, json_value tid) {
-    char *key = room_for(r, TEXT_KEY, pid.length + 1 + tid.length);
-    if (pid.length)
-        memcpy(key, pid.at, pid.length);
-    key[pid.length] = '"'; /* can't be in either without a backslash before it */
-    if (tid.length)
-        memcpy(key + pid.length + 1, tid.at, tid.length);
-    uint32_t n = kit_intern_count(r->track_keys);
-    uint32_t found = kit_intern_add(r->track_keys, key, pid.length + 1 + tid.length, 0);
-    if (found == n) {
-        r->tracks = grow(r->tracks, n, sizeof *r->tracks);
-        r->tracks[n] = (track){.pid = facts_int(pid),
-                               .tid = facts_int(tid),
-                               .process = find_process(r, pid),
-                               .pid_word = word_of(r, pid),
-                               .tid_word = word_of(r, tid),
-                               .name = MILL_NONE,
-                               .thread = MILL_NONE,
-                               .stream = MILL_NONE};
-    }
-    return found;
-}
-
-static uint32_t track_of(rows *r, const event *e) {
-    return rows_track(r, e->member[EVENT_PID], e->member[EVENT_TID]);
-}
-
-uint32_t rows_thread(rows *r, uint32_t number) {
-    track *t = &r->tracks[number];
-    if (t->thread == MILL_NONE)
-        t->thread = kit_trace_thread(r->b, t->pid, t->tid);
-    return t->thread;
-}
-
-/* "stream 7", as Kineto wrote it in 2021, is 7. */
-static int64_t stream_number(json_value tid) {
-    static const char before[] = "stream ";
-    size_t n = sizeof before - 1;
-    if (tid.kind == JSON_STRING && tid.length > n && !memcmp(tid.at, before, n)) {
-        tid.at += n;
-        tid.length -= n;
-    }
-    return facts_int(tid);
-}
-
-uint32_t rows_stream(rows *r, uint32_t number, int64_t device, int64_t stream, json_value tid) {
-    track *t = &r->tracks[number];
-    if (device == MILL_UNKNOWN)
-        device = t->pid;
-    if (stream == MILL_UNKNOWN)
-        stream = stream_number(tid);
-    t->stream = kit_trace_stream(r->b, kit_trace_device(r->b, device), stream,
-                                 stream == MILL_UNKNOWN ? t->tid_word : MILL_NONE);
-    return t->stream;
-}
-
-void rows_set_stream(rows *r, uint32_t number, uint32_t stream) {
-    r->tracks[number].stream = stream;
+tracks *rows_tracks(rows *r) {
+    return r->tracks;
 }
 
 kit_trace *rows_builder(rows *r) {
@@ -187,12 +76,36 @@ kit_trace *rows_builder(rows *r) {
 }
 
 bool rows_wants_cpu(const rows *r, uint8_t kind) {
-    return r->cpu && (kind != MILL_CPU_PYTHON || r->python);
+    return r->config.cpu && kind != 0 && (kind != MILL_CPU_PYTHON || r->config.python);
+}
+
+bool rows_wants_phase(const rows *r, char ph) {
+    switch (ph) {
+    case 'M':
+    case 'B':
+    case 'E':
+    case 'b':
+    case 'e':
+    case 'S':
+    case 'F':
+        return true;
+    case 'C':
+        return r->config.counters;
+    case 's':
+    case 't':
+    case 'f':
+        return r->config.flows;
+    case 'i':
+    case 'I':
+        return r->config.memory;
+    default:
+        return false;
+    }
 }
 
 /* ---------------------------------------------------------------- values */
 
-static int64_t time_of(json_value value) {
+int64_t rows_time(json_value value) {
     int64_t ns;
     bool may_be = value.kind == JSON_NUMBER || value.kind == JSON_STRING;
     return may_be && kit_parse_us(value.at, value.length, &ns) ? ns : MILL_UNKNOWN;
@@ -217,17 +130,17 @@ static int64_t product_of(json_value value) {
 }
 
 /* The row of a name, demangled if it needs to be. */
-uint32_t rows_name(rows *r, const char *name, size_t length, uint8_t cat) {
+uint32_t rows_name(rows *r, const char *name, size_t length, uint32_t tag) {
     if (length < 3 || memcmp(name, "_Z", 2) != 0)
-        return kit_trace_name(r->b, name, length, cat);
+        return kit_trace_name(r->b, name, length, tag);
     uint32_t n = kit_intern_count(r->mangled);
-    uint32_t found = kit_intern_add(r->mangled, name, length, cat);
+    uint32_t found = kit_intern_add(r->mangled, name, length, tag);
     if (found == n) {
         int status;
         char *plain = __cxa_demangle(kit_intern_text(r->mangled, n, NULL), NULL, NULL, &status);
-        r->demangled = grow(r->demangled, n, sizeof *r->demangled);
-        r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), cat)
-                                : kit_trace_name(r->b, name, length, cat);
+        r->demangled = kit_realloc(r->demangled, n + 1, sizeof *r->demangled);
+        r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), tag)
+                                : kit_trace_name(r->b, name, length, tag);
         free(plain);
     }
     return r->demangled[found];
@@ -235,60 +148,160 @@ uint32_t rows_name(rows *r, const char *name, size_t length, uint8_t cat) {
 
 /* ---------------------------------------------------------------- events */
 
-static void take_gpu(rows *r, const event *e, text name, uint8_t cat, uint64_t byte) {
-    uint32_t line = track_of(r, e);
-    kit_gpu_row row = {
-        .start = time_of(e->member[EVENT_TS]),
-        .dur = time_of(e->member[EVENT_DUR]),
-        .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
-        .external_id = facts_int(e->member[EVENT_ARG_EXTERNAL_ID]),
-        .grid = product_of(e->member[EVENT_ARG_GRID]),
-        .block = product_of(e->member[EVENT_ARG_BLOCK]),
-        .bytes = facts_int(e->member[EVENT_ARG_BYTES]),
-        .waited_event = facts_int(e->member[EVENT_ARG_WAITED_EVENT]),
-        .byte = byte,
-        .name = rows_name(r, name.at, name.length, cat),
-        .stream = rows_stream(r, line, facts_int(e->member[EVENT_ARG_DEVICE]),
-                              facts_int(e->member[EVENT_ARG_STREAM]), e->member[EVENT_TID]),
-        .track = line,
-        .cat = cat,
-    };
-    kit_trace_gpu(r->b, &row);
+static uint32_t track_of(rows *r, const event *e) {
+    return tracks_find(r->tracks, e->member[EVENT_PID], e->member[EVENT_TID]);
 }
 
-static void take_cpu(rows *r, const event *e, text name, uint8_t kind, uint64_t byte) {
-    if (!rows_wants_cpu(r, kind))
+/* Of an event that begins or is the whole slice; its duration is that of an X. */
+static slice slice_of(rows *r, const event *e, span name, const category *cat, uint64_t byte) {
+    uint32_t number = track_of(r, e);
+    slice s = {
+        .category = cat,
+        .row =
+            {
+                .start = rows_time(e->member[EVENT_TS]),
+                .dur = rows_time(e->member[EVENT_DUR]),
+                .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
+                .external_id = facts_int(e->member[EVENT_ARG_EXTERNAL_ID]),
+                .grid = product_of(e->member[EVENT_ARG_GRID]),
+                .block = product_of(e->member[EVENT_ARG_BLOCK]),
+                .bytes = facts_int(e->member[EVENT_ARG_BYTES]),
+                .waited_event = facts_int(e->member[EVENT_ARG_WAITED_EVENT]),
+                .byte = byte,
+                .name = rows_name(r, name.at, name.length, cat->gpu),
+                .track = number,
+                .collective = MILL_NONE,
+                .cat = cat->gpu,
+            },
+    };
+    if (cat->gpu)
+        s.row.stream = tracks_stream(r->tracks, number, facts_int(e->member[EVENT_ARG_DEVICE]),
+                                     facts_int(e->member[EVENT_ARG_STREAM]));
+    if (cat->gpu && r->collectives && e->member[EVENT_ARG_COLLECTIVE].kind != JSON_NONE)
+        s.row.collective = collectives_add(r->collectives, e->member[EVENT_ARGS]);
+    return s;
+}
+
+static void put_slice(rows *r, const slice *s) {
+    if (s->category->gpu) {
+        kit_trace_gpu(r->b, &s->row);
         return;
+    }
     kit_cpu_row row = {
-        .start = time_of(e->member[EVENT_TS]),
-        .dur = time_of(e->member[EVENT_DUR]),
-        .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
-        .external_id = facts_int(e->member[EVENT_ARG_EXTERNAL_ID]),
-        .byte = byte,
-        .name = rows_name(r, name.at, name.length, 0),
-        .thread = rows_thread(r, track_of(r, e)),
-        .kind = kind,
+        .start = s->row.start,
+        .dur = s->row.dur,
+        .correlation = s->row.correlation,
+        .external_id = s->row.external_id,
+        .byte = s->row.byte,
+        .name = s->row.name,
+        .thread = s->async ? tracks_async_thread(r->tracks, s->row.track)
+                           : tracks_thread(r->tracks, s->row.track),
+        .kind = s->category->cpu,
     };
     kit_trace_cpu(r->b, &row);
 }
 
-static void take_metadata(rows *r, const event *e, text name) {
-    bool bad, process = name.length == 12 && !memcmp(name.at, "process_name", 12);
-    if (!process && !(name.length == 11 && !memcmp(name.at, "thread_name", 11)))
+static bool wants(const rows *r, const category *cat) {
+    return cat->gpu || rows_wants_cpu(r, cat->cpu);
+}
+
+void rows_hold(rows *r, uint32_t number, const char *name, size_t length, int64_t start,
+               int64_t dur, uint64_t byte) {
+    if (!r->planes)
+        return;
+    held_event e = {start, dur, byte, number, planes_name(r->planes, name, length)};
+    planes_hold(r->planes, &e);
+}
+
+static const category *category_of(rows *r, const event *e) {
+    bool bad;
+    if (e->member[EVENT_CAT].kind != JSON_STRING)
+        return &category_unknown;
+    span cat = text_of(e->member[EVENT_CAT], &r->rooms[ROOM_CAT], &bad);
+    return category_find(cat.at, cat.length);
+}
+
+static void take_slice(rows *r, const event *e, span name, uint64_t byte) {
+    const category *cat = category_of(r, e);
+    if (e->member[EVENT_CAT].kind == JSON_NONE) {
+        rows_hold(r, track_of(r, e), name.at, name.length, rows_time(e->member[EVENT_TS]),
+                  rows_time(e->member[EVENT_DUR]), byte);
+    } else if (wants(r, cat)) {
+        slice s = slice_of(r, e, name, cat, byte);
+        put_slice(r, &s);
+    }
+}
+
+/* What a begin and its end have in common: their thread; of async ones their category, id and
+ * scope, as the Trace Event Format has it. */
+static span pair_key(rows *r, const event *e, bool async) {
+    if (!async) {
+        uint32_t number = track_of(r, e);
+        char *key = text_room_for(&r->rooms[ROOM_KEY], sizeof number);
+        memcpy(key, &number, sizeof number);
+        return (span){key, sizeof number};
+    }
+    static const event_member members[] = {EVENT_CAT, EVENT_ID, EVENT_ID2, EVENT_SCOPE};
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        length += e->member[members[i]].length + 1;
+    char *key = text_room_for(&r->rooms[ROOM_KEY], length), *to = key;
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        json_value value = e->member[members[i]];
+        if (value.length)
+            memcpy(to, value.at, value.length);
+        to += value.length;
+        *to++ = '"'; /* can't be in a value without a backslash before it, but in id2 */
+    }
+    return (span){key, length};
+}
+
+static void take_pair(rows *r, const event *e, span name, char ph, uint64_t byte) {
+    bool async = strchr("beSF", ph) != NULL;
+    slice s;
+    if (ph == 'B' || ph == 'b' || ph == 'S') {
+        const category *cat = category_of(r, e);
+        s = slice_of(r, e, name, cat == &category_unknown ? &category_other : cat, byte);
+        s.async = async;
+        span key = pair_key(r, e, async);
+        pairs_begin(r->pairs, key.at, key.length, name.at, name.length, &s);
+        return;
+    }
+    span key = pair_key(r, e, async);
+    if (pairs_end(r->pairs, key.at, key.length, name.at, name.length,
+                  rows_time(e->member[EVENT_TS]), byte, &s) &&
+        wants(r, s.category))
+        put_slice(r, &s);
+}
+
+/* A "[memory]" instant: a slice without length, so that its parent tells who asked for the memory,
+ * and the amounts as counters. */
+static void take_memory(rows *r, const event *e, span name, uint64_t byte) {
+    static const category memory = {"", 0, MILL_CPU_MEMORY};
+    static const char called[] = "[memory]";
+    if (name.length != sizeof called - 1 || memcmp(name.at, called, name.length) != 0)
+        return;
+    points_memory(r, e, byte);
+    if (!wants(r, &memory))
+        return;
+    slice s = slice_of(r, e, name, &memory, byte);
+    s.row.dur = 0;
+    put_slice(r, &s);
+}
+
+static void take_metadata(rows *r, const event *e, span name) {
+    bool bad, of_process = name.length == 12 && !memcmp(name.at, "process_name", 12);
+    if (!of_process && !(name.length == 11 && !memcmp(name.at, "thread_name", 11)))
         return;
     if (e->member[EVENT_ARG_NAME].kind != JSON_STRING)
         return;
-    text label = text_of(r, TEXT_OTHER, e->member[EVENT_ARG_NAME], &bad);
+    span label = text_of(e->member[EVENT_ARG_NAME], &r->rooms[ROOM_LABEL], &bad);
     while (label.length && label.at[label.length - 1] == ' ') /* Kineto writes "stream 7 " */
         label.length--;
-    uint32_t string = kit_trace_string(r->b, label.at, label.length);
-    if (process) {
-        uint32_t found = find_process(r, e->member[EVENT_PID]);
-        r->process_names[found] = string;
-    } else {
-        uint32_t line = track_of(r, e);
-        r->tracks[line].name = string;
-    }
+    if (of_process)
+        tracks_name_process(r->tracks, e->member[EVENT_PID], label);
+    else
+        tracks_name_thread(r->tracks, e->member[EVENT_PID], e->member[EVENT_TID], label);
 }
 
 static void diagnose(rows *r, const kit_diagnostic *what, bool found, uint64_t byte) {
@@ -298,7 +311,7 @@ static void diagnose(rows *r, const kit_diagnostic *what, bool found, uint64_t b
 
 void rows_event(rows *r, const event *e, uint64_t byte) {
     bool bad;
-    text name = text_of(r, TEXT_NAME, e->member[EVENT_NAME], &bad);
+    span name = text_of(e->member[EVENT_NAME], &r->rooms[ROOM_NAME], &bad);
     diagnose(r, &bad_escape, bad, byte);
     diagnose(r, &invalid_utf8, !json_utf8(name.at, name.length), byte);
     diagnose(r, &not_a_number, e->not_numbers > 0, byte);
@@ -306,46 +319,97 @@ void rows_event(rows *r, const event *e, uint64_t byte) {
     json_value ph = e->member[EVENT_PH];
     if (ph.kind != JSON_STRING || ph.length != 1)
         return;
-    if (*ph.at == 'M')
-        take_metadata(r, e, name);
-    diagnose(r, &begin_end, strchr("BEbe", *ph.at) != NULL, byte);
-    if (*ph.at != 'X' || e->member[EVENT_CAT].kind != JSON_STRING)
+    if (*ph.at == 'X')
+        take_slice(r, e, name, byte);
+    else if (!rows_wants_phase(r, *ph.at))
         return;
-    text cat = text_of(r, TEXT_CAT, e->member[EVENT_CAT], &bad);
-    const category *known = category_find(cat.at, cat.length);
-    if (known && known->gpu)
-        take_gpu(r, e, name, known->gpu, byte);
-    else if (known)
-        take_cpu(r, e, name, known->cpu, byte);
+    else if (*ph.at == 'M')
+        take_metadata(r, e, name);
+    else if (*ph.at == 'C')
+        points_counter(r, e, name.at, name.length, byte);
+    else if (strchr("stf", *ph.at))
+        points_flow(r, e, name.at, name.length, byte);
+    else if (strchr("iI", *ph.at))
+        take_memory(r, e, name, byte);
+    else
+        take_pair(r, e, name, *ph.at, byte);
+}
+
+/* ---------------------------------------------------------------- the end of the file */
+
+/* Where the tag of a name holds the number, + 1, of the plane that gives its class. */
+#define TAG_PLANE 8
+
+static void release_held(rows *r, const held_event *e) {
+    const rule *plane = tracks_plane(r->tracks, e->track);
+    const category *cat = plane ? plane->category : &category_unknown;
+    if (!wants(r, cat))
+        return;
+    size_t length;
+    const char *name = planes_name_text(r->planes, e->name, &length);
+    uint32_t tag = cat->gpu;
+    if (cat->gpu && plane->cls)
+        tag |= (uint32_t)(plane - r->config.planes->rules + 1) << TAG_PLANE;
+    slice s = {
+        .category = cat,
+        .row =
+            {
+                .start = e->start,
+                .dur = e->dur,
+                .correlation = MILL_UNKNOWN,
+                .external_id = MILL_UNKNOWN,
+                .grid = MILL_UNKNOWN,
+                .block = MILL_UNKNOWN,
+                .bytes = MILL_UNKNOWN,
+                .waited_event = MILL_UNKNOWN,
+                .byte = e->byte,
+                .name = rows_name(r, name, length, tag),
+                .track = e->track,
+                .collective = MILL_NONE,
+                .cat = cat->gpu,
+            },
+    };
+    if (cat->gpu)
+        s.row.stream = tracks_plane_stream(r->tracks, e->track);
+    put_slice(r, &s);
+}
+
+/* The class that a plane gives its activities stands; what the name says of the kind is taken where
+ * it does not contradict. */
+static void classify(rows *r, uint32_t name, uint32_t tag, const rule *by_name) {
+    uint8_t cls = by_name ? by_name->cls : MILL_CLASS_OTHER;
+    const char *kind = by_name ? by_name->kind : NULL, *rule_name = by_name ? by_name->name : NULL;
+    if (tag >> TAG_PLANE) {
+        const rule *plane = &r->config.planes->rules[(tag >> TAG_PLANE) - 1];
+        if (cls != plane->cls) {
+            cls = plane->cls;
+            kind = NULL;
+            rule_name = plane->name;
+        }
+    }
+    kit_trace_classify(r->b, name, cls, kind ? kit_trace_kind(r->b, kind) : UINT16_MAX,
+                       rule_name ? kit_trace_rule(r->b, rule_name) : UINT16_MAX);
 }
 
 mill_status rows_finish(rows *r) {
-    for (uint32_t i = 0; i < kit_intern_count(r->track_keys); i++) {
-        const track *t = &r->tracks[i];
-        uint32_t process = r->process_names[t->process];
-        if (t->thread != MILL_NONE)
-            kit_trace_name_thread(r->b, t->thread, process != MILL_NONE ? process : t->pid_word,
-                                  t->name != MILL_NONE ? t->name : t->tid_word);
-        if (t->stream != MILL_NONE && t->name != MILL_NONE)
-            kit_trace_label_stream(r->b, t->stream, t->name);
-    }
-    for (size_t i = 0; i < r->rules->n; i++) /* all of them, in the order of the files */
-        kit_trace_rule(r->b, r->rules->rules[i].name);
+    size_t n = 0;
+    pairs_finish(r->pairs);
+    const held_event *held = r->planes ? planes_held(r->planes, &n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        release_held(r, &held[i]);
+    tracks_finish(r->tracks);
+    const rule_set *kernels = r->config.kernels;
+    for (size_t i = 0; i < kernels->n; i++) /* all of them, in the order of the files */
+        kit_trace_rule(r->b, kernels->rules[i].name);
     for (uint32_t i = 0; i < kit_trace_name_count(r->b); i++) {
         size_t length;
-        uint8_t cat;
-        const char *name = kit_trace_name_text(r->b, i, &length, &cat);
-        if (cat == 0)
+        uint32_t tag;
+        const char *name = kit_trace_name_text(r->b, i, &length, &tag);
+        if (tag == 0)
             continue;
         if (mill_cancelled(r->run)) /* a name of many bytes can take ms */
             return MILL_E_CANCELLED;
-        const kernel_rule *rule = rules_find(r->run, r->rules, cat, name, length);
-        if (rule)
-            kit_trace_classify(r->b, i, rule->cls,
-                               rule->kind ? kit_trace_kind(r->b, rule->kind) : UINT16_MAX,
-                               kit_trace_rule(r->b, rule->name));
-        else
-            kit_trace_classify(r->b, i, MILL_CLASS_OTHER, UINT16_MAX, UINT16_MAX);
+        classify(r, i, tag, rules_find(r->run, kernels, (uint8_t)tag, name, length));
     }
     return MILL_OK;
 }

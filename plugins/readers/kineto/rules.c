@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the rules of kernel classes and applies them. */
+/* Reads rules and applies them. */
 #include "rules.h"
-
-#include "category.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@ typedef struct loading {
     mill_run *run;
     const char *path;
     rule_set *set;
+    rule_form form;
     size_t first;  /* number of the file's first rule */
     uint32_t line; /* of the rule's section */
     mill_status status;
@@ -30,18 +29,21 @@ static bool fail_in_file(loading *l, uint32_t line, int source_line, const char 
     return false;
 }
 
-static bool set_category(loading *l, kernel_rule *rule, const char *value, uint32_t line) {
-    const category *cat = category_find(value, strlen(value));
-    if (!cat || !cat->gpu)
+static bool set_category(loading *l, rule *to, const char *value, uint32_t line) {
+    to->category = category_find(value, strlen(value));
+    if (l->form == RULES_KERNELS && !to->category->gpu)
         return fail_at(l, line,
                        "category = \"%s\": expected kernel, gpu_memcpy or gpu_memset; leave it out "
                        "for all three",
                        value);
-    rule->cat = cat->gpu;
-    return true;
+    return to->category != &category_unknown ||
+           fail_at(l, line,
+                   "category = \"%s\": expected kernel, gpu_memcpy, gpu_memset, cpu_op, "
+                   "user_annotation, cuda_runtime or cuda_driver",
+                   value);
 }
 
-static bool set_class(loading *l, kernel_rule *rule, const char *value, uint32_t line) {
+static bool set_class(loading *l, rule *to, const char *value, uint32_t line) {
     static const char *const words[] = {
         [MILL_CLASS_COMPUTATION] = "computation",
         [MILL_CLASS_COMMUNICATION] = "communication",
@@ -50,15 +52,15 @@ static bool set_class(loading *l, kernel_rule *rule, const char *value, uint32_t
     };
     for (uint8_t i = MILL_CLASS_COMPUTATION; i <= MILL_CLASS_OTHER; i++)
         if (!strcmp(words[i], value))
-            rule->cls = i;
-    return rule->cls || fail_at(l, line,
-                                "class = \"%s\": expected computation, communication, memory or "
-                                "other",
-                                value);
+            to->cls = i;
+    return to->cls || fail_at(l, line,
+                              "class = \"%s\": expected computation, communication, memory or "
+                              "other",
+                              value);
 }
 
 /* Each line of `value` is a regular expression; one of them must be found. */
-static bool set_match(loading *l, kernel_rule *rule, const char *value, uint32_t line) {
+static bool set_match(loading *l, rule *r, const char *value, uint32_t line) {
     size_t lines = 1;
     for (const char *p = value; *p; p++)
         lines += *p == '\n';
@@ -72,18 +74,27 @@ static bool set_match(loading *l, kernel_rule *rule, const char *value, uint32_t
             *to++ = *p;
     }
     strcpy(to, ")");
-    l->status = l->run->host->regex_new(l->run, pattern, MILL_REGEX_CASELESS, &rule->match);
+    l->status = l->run->host->regex_new(l->run, pattern, MILL_REGEX_CASELESS, &r->match);
     return l->status == MILL_OK || fail_at(l, line, "match: not a regular expression");
 }
 
 /* What a rule must have, once its section has ended. */
 static bool end_rule(loading *l) {
-    const rule_set *set = l->set;
-    if (set->n == l->first || set->rules[set->n - 1].cls)
+    if (l->set->n == l->first)
         return true;
-    return fail_at(l, l->line,
-                   "[%s] has no class: add `class = computation` (or communication, memory, other)",
-                   set->rules[set->n - 1].name);
+    const rule *last = &l->set->rules[l->set->n - 1];
+    if (l->form == RULES_KERNELS && !last->cls)
+        return fail_at(l, l->line,
+                       "[%s] has no class: add `class = computation` (or communication, memory, "
+                       "other)",
+                       last->name);
+    if (l->form == RULES_COLLECTIVES && !last->kind)
+        return fail_at(l, l->line, "[%s] has no kind: add `kind = all-reduce`, or another word",
+                       last->name);
+    if (l->form == RULES_PLANES && !last->category)
+        return fail_at(l, l->line, "[%s] has no category: add `category = kernel` (or cpu_op, …)",
+                       last->name);
+    return true;
 }
 
 static bool begin_rule(loading *l, const char *section, uint32_t line) {
@@ -93,35 +104,40 @@ static bool begin_rule(loading *l, const char *section, uint32_t line) {
     if (set->n == UINT16_MAX)
         return fail_at(l, line, "too many rules: at most %d are allowed in all", UINT16_MAX);
     set->rules = kit_realloc(set->rules, set->n + 1, sizeof *set->rules);
-    set->rules[set->n++] = (kernel_rule){kit_arena_text(&set->memory, section, strlen(section))};
+    set->rules[set->n++] = (rule){.name = kit_arena_text(&set->memory, section, strlen(section))};
     l->line = line;
     return true;
 }
 
 static bool on_line(void *arg, const char *section, const char *key, const char *value,
                     uint32_t line) {
+    static const char *const keys[] = {
+        [RULES_KERNELS] = "category, match, class and kind",
+        [RULES_COLLECTIVES] = "match and kind",
+        [RULES_PLANES] = "match, category and class",
+    };
     loading *l = arg;
     rule_set *set = l->set;
     if (!key)
         return begin_rule(l, section, line);
     if (set->n == l->first)
         return fail_at(l, line, "\"%s\" stands before the first rule: begin with [NAME]", key);
-    kernel_rule *rule = &set->rules[set->n - 1];
-    if (!strcmp(key, "category"))
-        return set_category(l, rule, value, line);
+    rule *to = &set->rules[set->n - 1];
     if (!strcmp(key, "match"))
-        return set_match(l, rule, value, line);
-    if (!strcmp(key, "class"))
-        return set_class(l, rule, value, line);
-    if (strcmp(key, "kind") != 0)
-        return fail_at(l, line, "unknown key \"%s\": a rule has category, match, class and kind",
-                       key);
-    rule->kind = kit_arena_text(&set->memory, value, strlen(value));
+        return set_match(l, to, value, line);
+    if (!strcmp(key, "category") && l->form != RULES_COLLECTIVES)
+        return set_category(l, to, value, line);
+    if (!strcmp(key, "class") && l->form != RULES_COLLECTIVES)
+        return set_class(l, to, value, line);
+    if (strcmp(key, "kind") != 0 || l->form == RULES_PLANES)
+        return fail_at(l, line, "unknown key \"%s\": a rule of this file has %s", key,
+                       keys[l->form]);
+    to->kind = kit_arena_text(&set->memory, value, strlen(value));
     return true;
 }
 
-mill_status rules_load(mill_run *run, rule_set *set, const char *path) {
-    loading l = {.run = run, .path = path, .set = set, .first = set->n};
+mill_status rules_load(mill_run *run, rule_set *set, rule_form form, const char *path) {
+    loading l = {.run = run, .path = path, .set = set, .form = form, .first = set->n};
     mill_status status = run->host->ini_read(run, path, on_line, &l);
     if (status == MILL_OK)
         end_rule(&l);
@@ -134,13 +150,13 @@ void rules_finish(rule_set *set) {
     *set = (rule_set){0};
 }
 
-const kernel_rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
-                              size_t length) {
+const rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
+                       size_t length) {
     for (size_t i = 0; i < set->n; i++) {
-        const kernel_rule *rule = &set->rules[i];
-        bool fits = !rule->cat || rule->cat == cat;
-        if (fits && (!rule->match || run->host->regex_match(rule->match, name, length, NULL, 0)))
-            return rule;
+        const rule *r = &set->rules[i];
+        bool fits = !cat || !r->category || r->category->gpu == cat;
+        if (fits && (!r->match || run->host->regex_match(r->match, name, length, NULL, 0)))
+            return r;
     }
     return NULL;
 }

@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel classes: the rules of INI files, in order, that say what the name of a GPU activity means.
- */
+/* The rules of INI files, in order: what the name of a GPU activity means, which kind of
+ * communication an operation is, what the events of a process are. */
 #ifndef KINETO_RULES_H
 #define KINETO_RULES_H
+
+#include "category.h"
 
 #include <tracemill/kit/arena.h>
 #include <tracemill/trace.h>
 
-typedef struct kernel_rule {
-    const char *name;  /* the section */
-    const char *kind;  /* NULL: none */
-    mill_regex *match; /* NULL: any name */
-    uint8_t cat;       /* mill_gpu_cat; 0: any */
-    uint8_t cls;       /* mill_class; 0: none given yet */
-} kernel_rule;
+/* What a file's rules are about, and so which keys they have. */
+typedef enum rule_form {
+    RULES_KERNELS,     /* names of GPU activities: category, match, class, kind */
+    RULES_COLLECTIVES, /* operations of the metadata: match, kind */
+    RULES_PLANES,      /* names of processes: match, category, class */
+} rule_form;
+
+typedef struct rule {
+    const char *name;         /* the section */
+    const char *kind;         /* NULL: none */
+    mill_regex *match;        /* NULL: any name */
+    const category *category; /* NULL: any, or none given yet */
+    uint8_t cls;              /* mill_class; 0: none */
+} rule;
 
 /* All zero bytes: no rules. */
 typedef struct rule_set {
     kit_arena memory;
-    kernel_rule *rules;
+    rule *rules;
     size_t n;
 } rule_set;
 
 /* Appends the rules of a file. Errors (recorded, with file and line). */
-mill_status rules_load(mill_run *run, rule_set *set, const char *path);
+mill_status rules_load(mill_run *run, rule_set *set, rule_form form, const char *path);
 void rules_finish(rule_set *set);
 
-/* The first rule that fits, or NULL. */
-const kernel_rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
-                              size_t length);
+/* The first rule that fits, or NULL. cat: of kernels the mill_gpu_cat, else 0. */
+const rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
+                       size_t length);
 
 #endif

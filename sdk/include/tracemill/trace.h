@@ -65,8 +65,8 @@ typedef enum mill_cpu_kind {
     MILL_CPU_DRIVER = 3,     /* of the driver API: cuda_driver */
     MILL_CPU_ANNOTATION = 4, /* user_annotation, ProfilerStep#N */
     MILL_CPU_PYTHON = 5,     /* python_function */
-    MILL_CPU_MEMORY = 6,     /* [memory] */
-    MILL_CPU_OTHER = 7,
+    MILL_CPU_MEMORY = 6,     /* [memory]: without length */
+    MILL_CPU_OTHER = 7,      /* written as begin and end, of no category of these */
 } mill_cpu_kind;
 
 /* Texts: text i is the NUL-terminated string at `bytes` + start[i], of length[i] bytes, as the file
@@ -77,7 +77,8 @@ typedef struct mill_texts {
     mill_column length; /* uint32 bytes, without the NUL */
 } mill_texts;
 
-/* Distinct names. The same text under two GPU categories is two names, since its class may differ.
+/* Distinct names. The same text under two GPU categories, or on planes of two classes, is two
+ * names, since its class may differ.
  */
 typedef struct mill_names {
     mill_texts texts;
@@ -153,7 +154,8 @@ typedef struct mill_flows {
     mill_column name;   /* uint32 row of `names` */
 } mill_flows;
 
-/* What the file says of a collective operation beside its kernel's name. */
+/* What the file says of a collective operation beside its kernel's name. One row for each GPU
+ * activity that comes with it, in the order of the activities. */
 typedef struct mill_collectives {
     uint64_t n;
     mill_column operation;  /* uint32 row of `strings`: "_allgather_base" */
@@ -161,11 +163,13 @@ typedef struct mill_collectives {
     mill_column out_elems;  /* int64 elements, or MILL_UNKNOWN */
     mill_column dtype;      /* uint32 row of `strings`, or MILL_NONE */
     mill_column elem_bytes; /* int64 bytes of one element, or MILL_UNKNOWN */
-    mill_column group;      /* uint32 row of `strings`: the process group's name, or MILL_NONE */
+    mill_column group;      /* uint32 row of `strings`: the process group's name (else its
+                               description, else its number), or MILL_NONE */
     mill_column group_size; /* int64 ranks, or MILL_UNKNOWN */
     mill_column ranks;      /* uint32 row of `strings`: the list as written, or MILL_NONE */
     mill_column sequence;   /* int64, or MILL_UNKNOWN */
     mill_column peer;       /* int64 rank sent to or received from, or MILL_UNKNOWN */
+    mill_column kind; /* uint16 row of `kinds`, or UINT16_MAX: the operation is none we know */
 } mill_collectives;
 
 typedef struct mill_counters {
@@ -318,11 +322,30 @@ static inline const char *mill_name_kind(const mill_trace *t, uint32_t name) {
     return kind == UINT16_MAX ? NULL : mill_text(t, &t->kinds, kind);
 }
 
+/* The kind of a GPU activity, as a row of `kinds` or UINT16_MAX: of communication, that of the
+ * operation the file tells, which beats the name (NCCL may run any operation under any name); else
+ * that of its name. */
+static inline uint16_t mill_gpu_kind_row(const mill_trace *t, uint64_t row) {
+    uint32_t name = mill_u32(t, &t->gpu.name, row);
+    uint32_t collective = mill_u32(t, &t->gpu.collective, row);
+    if (collective != MILL_NONE && mill_name_class(t, name) == MILL_CLASS_COMMUNICATION) {
+        uint16_t kind = mill_u16(t, &t->collectives.kind, collective);
+        if (kind != UINT16_MAX)
+            return kind;
+    }
+    return mill_u16(t, &t->names.kind, name);
+}
+/* The same as text, or NULL where it has none. */
+static inline const char *mill_gpu_kind(const mill_trace *t, uint64_t row) {
+    uint16_t kind = mill_gpu_kind_row(t, row);
+    return kind == UINT16_MAX ? NULL : mill_text(t, &t->kinds, kind);
+}
+
 #if UINTPTR_MAX == UINT64_MAX
 MILL_STATIC_ASSERT(sizeof(mill_column) == 16, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_gpu) == 216, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_cpu) == 136, "mill.trace/1");
-MILL_STATIC_ASSERT(sizeof(mill_trace) == 1256, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_trace) == 1272, "mill.trace/1");
 #endif
 
 #ifdef __cplusplus

@@ -158,7 +158,8 @@ typedef struct mill_option {
 #define MILL_PORT_STREAM                                                                           \
     4u /* takes a list of stages; one run per item, then `finish`; needs SINGLE */
 /* Flags of an output port (beside OPTIONAL). */
-#define MILL_PORT_ITEMS 8u /* 0..n items a run, posted by `emit`, each with a sub-key */
+#define MILL_PORT_ITEMS 8u /* 0..n items a run, posted by `emit`, each with a sub-key if several   \
+                            */
 
 typedef struct mill_port {
     const char *name; /* [a-z][a-z0-9-]*; NULL ends the array */
@@ -349,8 +350,9 @@ struct mill_host {
      * it must not be changed afterwards. `data` is made by value_alloc, or its type has a free.
      * MILL_E_PLUGIN: no such port, the port has ITEMS, or it was posted before. */
     mill_status (*output)(mill_run *run, uint32_t port, void *data);
-    /* Posts one more item on an ITEMS port. sub_key: [A-Za-z0-9._-]+, unique in the run.
-     * Otherwise like output. */
+    /* Posts one more item on an ITEMS port. sub_key: [A-Za-z0-9._-]+, unique in the run; or NULL:
+     * the item is the only one of this run on this port, and keeps the run's key. Otherwise like
+     * output. */
     mill_status (*emit)(mill_run *run, uint32_t port, const char *sub_key, void *data);
     /* Keeps an input's value alive beyond the callback, until drop (at the latest until close). */
     mill_status (*hold)(mill_run *run, const void *data);

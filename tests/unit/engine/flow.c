@@ -276,7 +276,9 @@ RUN(run_split) {
         const char *sub = ((const char *const *)o->subs.v)[i];
         size_t n = t->n;
         add(t, ".%s", sub);
-        status = run->host->emit(run, 0, sub, make_counted(t->bytes));
+        /* One item without a sub-key. */
+        bool only = strcmp(sub, "only") == 0;
+        status = run->host->emit(run, 0, only ? NULL : sub, make_counted(t->bytes));
         t->bytes[t->n = n] = '\0';
     }
     return status == MILL_OK ? end(run, o) : status;

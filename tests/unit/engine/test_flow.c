@@ -112,6 +112,16 @@ static void test_items_joined(void) {
                "write(join(read().a,map(read().a),r1))\nwrite(join(read().b,map(read().b),r1))\n");
 }
 
+/* The only item of a run keeps its key, and so fits to what has no sub-keys. */
+static void test_items_only(void) {
+    set_up();
+    const char *ini =
+        SPLIT("s", "r*", "subs = only") READ("r", "r*") JOIN("j", "s", "r") STAGE("k", "list", "j");
+    rig_prints(ini, 0,
+               "sink(j:1=join(read().only,1,-);j:2=join(read().only,2,-);"
+               "j:3=join(read().only,3,-))\n");
+}
+
 static void test_items_of_one(void) {
     set_up();
     const char *ini = ONE("one") STAGE("c", "cut", "one", "subs = 2, 10, 1") STAGE("m", "map", "c")
@@ -277,6 +287,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/flow/sum", test_sum);
     g_test_add_func("/items/listed", test_items);
     g_test_add_func("/items/joined", test_items_joined);
+    g_test_add_func("/items/only", test_items_only);
     g_test_add_func("/items/of-one", test_items_of_one);
     g_test_add_func("/items/none", test_no_items);
     g_test_add_func("/items/unfit", test_items_unfit);

@@ -120,8 +120,21 @@ HOW(bad_sub_key) {
     return run->host->emit(run, 2, "a/b", make_own());
 }
 
-HOW(no_sub_key) {
+HOW(only_then_more) {
     post(run);
+    run->host->emit(run, 2, NULL, make_own());
+    return run->host->emit(run, 2, "a", make_own());
+}
+
+HOW(more_then_only) {
+    post(run);
+    run->host->emit(run, 2, "a", make_own());
+    return run->host->emit(run, 2, NULL, make_own());
+}
+
+HOW(only_twice) {
+    post(run);
+    run->host->emit(run, 2, NULL, make_own());
     return run->host->emit(run, 2, NULL, make_own());
 }
 
@@ -180,7 +193,9 @@ static const struct {
     {"output-on-items", output_on_items},
     {"same-sub-key", same_sub_key},
     {"bad-sub-key", bad_sub_key},
-    {"no-sub-key", no_sub_key},
+    {"only-then-more", only_then_more},
+    {"more-then-only", more_then_only},
+    {"only-twice", only_twice},
     {"value-twice", value_twice},
     {"value-on-two-ports", value_on_two_ports},
     {"memory-of-no-value", memory_of_no_value},

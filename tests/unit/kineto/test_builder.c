@@ -54,6 +54,7 @@ static void append(kit_trace *b, const activity *a) {
         .name = kit_trace_name(b, name, 1, MILL_GPU_KERNEL),
         .stream = kit_trace_stream(b, kit_trace_device(b, a->device), a->stream, MILL_NONE),
         .track = (uint32_t)a->track,
+        .collective = MILL_NONE,
         .cat = MILL_GPU_KERNEL,
     };
     kit_trace_gpu(b, &row);

@@ -7,6 +7,7 @@
 #include "fast.h"
 #include "input.h"
 #include "rows.h"
+#include "same_trace.h"
 
 #include <string.h>
 
@@ -62,11 +63,24 @@ static const document_calls calls = {on_read, on_event, on_events, on_wants, on_
 static const mill_trace *read_with(bench *b, int isa, const char *text, size_t length,
                                    size_t window, uint64_t *ret_by_reference) {
     static const rule_set no_rules;
+    static const category kernel = {"kernel", MILL_GPU_KERNEL, 0};
+    static rule plane = {.name = "any", .category = &kernel, .cls = MILL_CLASS_COMMUNICATION};
+    static const rule_set planes = {.rules = &plane, .n = 1};
+    static const rows_config wanted = {
+        .kernels = &no_rules,
+        .collectives = &no_rules,
+        .planes = &planes,
+        .cpu = true,
+        .python = true,
+        .memory = true,
+        .counters = true,
+        .flows = true,
+    };
     mill_run *run = bench_services(b);
     source s = {.text = text, .length = length, .step = window, .b = kit_trace_create(run)};
     document_config config = {event_parse, window, 16 << 20};
     document_result result;
-    s.rows = rows_create(run, s.b, &no_rules, true, true);
+    s.rows = rows_create(run, s.b, &wanted);
     if (isa != REFERENCE)
         s.fast = fast_create(s.rows, (fast_isa)isa);
     const mill_trace *t = NULL;
@@ -82,66 +96,6 @@ static const mill_trace *read_with(bench *b, int isa, const char *text, size_t l
     rows_destroy(s.rows);
     kit_trace_destroy(s.b);
     return t;
-}
-
-/* ---------------------------------------------------------------- sameness */
-
-static void same_column(const char *name, const mill_trace *x, const mill_column *a,
-                        const mill_trace *y, const mill_column *b, uint64_t n) {
-    if (a->width != b->width)
-        g_error("%s: %u bytes a row and %u", name, a->width, b->width);
-    for (uint64_t i = 0; a->width && i < n; i++)
-        if (memcmp(mill_cell(x, a, i), mill_cell(y, b, i), a->width) != 0)
-            g_error("%s: row %" G_GUINT64_FORMAT " differs", name, i);
-}
-
-static void same_texts(const char *name, const mill_trace *x, const mill_texts *a,
-                       const mill_trace *y, const mill_texts *b) {
-    if (a->n != b->n)
-        g_error("%s: %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT, name, a->n, b->n);
-    for (uint32_t i = 0; i < a->n; i++) {
-        uint32_t length = mill_u32(x, &a->length, i);
-        if (length != mill_u32(y, &b->length, i) ||
-            memcmp(mill_text(x, a, i), mill_text(y, b, i), length) != 0)
-            g_error("%s: text %u is \"%s\" and \"%s\"", name, i, mill_text(x, a, i),
-                    mill_text(y, b, i));
-    }
-}
-
-/* Columns that follow each other in a table. */
-static void same_table(const char *name, const mill_trace *x, const void *a, const mill_trace *y,
-                       const void *b, size_t columns) {
-    uint64_t n = *(const uint64_t *)a;
-    if (n != *(const uint64_t *)b)
-        g_error("%s: %" G_GUINT64_FORMAT " rows and %" G_GUINT64_FORMAT, name, n,
-                *(const uint64_t *)b);
-    const mill_column *c = (const mill_column *)(const void *)((const char *)a + sizeof n);
-    const mill_column *d = (const mill_column *)(const void *)((const char *)b + sizeof n);
-    for (size_t i = 0; i < columns; i++) {
-        g_autofree char *column = g_strdup_printf("%s, column %zu", name, i);
-        same_column(column, x, &c[i], y, &d[i], n);
-    }
-}
-
-#define COLUMNS(type) ((sizeof(type) - sizeof(uint64_t)) / sizeof(mill_column))
-#define SAME_TABLE(table, type) same_table(#table, x, &x->table, y, &y->table, COLUMNS(type))
-
-static void same_trace(const mill_trace *x, const mill_trace *y) {
-    g_assert_cmpuint(x->events, ==, y->events);
-    g_assert_cmpuint(x->complete, ==, y->complete);
-    g_assert_cmpint(x->rank, ==, y->rank);
-    g_assert_cmpint(x->base_ns, ==, y->base_ns);
-    same_texts("strings", x, &x->strings, y, &y->strings);
-    same_texts("names", x, &x->names.texts, y, &y->names.texts);
-    SAME_TABLE(devices, mill_devices);
-    SAME_TABLE(streams, mill_streams);
-    SAME_TABLE(threads, mill_threads);
-    SAME_TABLE(gpu, mill_gpu);
-    SAME_TABLE(cpu, mill_cpu);
-    SAME_TABLE(flows, mill_flows);
-    SAME_TABLE(collectives, mill_collectives);
-    SAME_TABLE(counters, mill_counters);
-    SAME_TABLE(diagnostics, mill_diagnostics);
 }
 
 /* Reads the text in all ways. Returns the share of events that the fast engine left to the other.
@@ -244,6 +198,12 @@ static const char *const odd_members[] = {
     "\"ph\": \"XX\"",
     "\"ph\": \"i\"",
     "\"ph\": \"B\"",
+    "\"ph\": \"E\"",
+    "\"ph\": \"b\", \"id\": 1",
+    "\"ph\": \"e\", \"id\": \"1\"",
+    "\"ph\": \"C\"",
+    "\"ph\": \"f\", \"id\": 3",
+    "\"args\": {\"Collective name\": \"allreduce\", \"dtype\": \"Float\"}",
     "\"id\": [1, {\"a\": \"}\"}, -2.5e3, true, null]",
     "\"s\": \"quote \\\" inside\"",
     "\"x\": Infinity",
@@ -257,17 +217,19 @@ static const char *const odd_members[] = {
 };
 
 static void append_event(GString *text, GRand *rand) {
-    static const char *const cats[] = {"kernel", "gpu_memcpy", "cpu_op", "cuda_runtime", "Trace"};
+    static const char *const cats[] = {"\"cat\": \"kernel\", ", "\"cat\": \"gpu_memcpy\", ",
+                                       "\"cat\": \"cpu_op\", ", "\"cat\": \"cuda_runtime\", ",
+                                       "\"cat\": \"Trace\", ",  ""};
     static const char *const gaps[] = {"", " ", "\n    ", "\t"};
     const char *gap = gaps[g_rand_int_range(rand, 0, 16) == 0 ? g_rand_int_range(rand, 0, 4) : 2];
     g_string_append_printf(text,
-                           "{%s\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"name %d\", \"pid\": %d, "
+                           "{%s\"ph\": \"X\", %s\"name\": \"name %d\", \"pid\": %d, "
                            "\"tid\": %d,%s\"ts\": "
                            "%u.%03d,%s\"dur\": %d",
-                           gap, cats[g_rand_int_range(rand, 0, 5)], g_rand_int_range(rand, 0, 40),
-                           g_rand_int_range(rand, 0, 3), g_rand_int_range(rand, 0, 5), gap,
-                           g_rand_int_range(rand, 1, 1000000), g_rand_int_range(rand, 0, 1000), gap,
-                           g_rand_int_range(rand, 0, 500));
+                           gap, cats[g_rand_int_range(rand, 0, G_N_ELEMENTS(cats))],
+                           g_rand_int_range(rand, 0, 40), g_rand_int_range(rand, 0, 3),
+                           g_rand_int_range(rand, 0, 5), gap, g_rand_int_range(rand, 1, 1000000),
+                           g_rand_int_range(rand, 0, 1000), gap, g_rand_int_range(rand, 0, 500));
     if (g_rand_boolean(rand))
         g_string_append_printf(text,
                                ",%s\"args\": {%s\"External id\": %d,%s\"correlation\": %d, "

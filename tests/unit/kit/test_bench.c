@@ -185,6 +185,18 @@ static mill_status same_sub_key(mill_run *run) {
     return run->host->emit(run, 1, "a", g_malloc(8));
 }
 
+static mill_status only_then_more(mill_run *run) {
+    post(run, 0);
+    run->host->emit(run, 1, NULL, g_malloc(8));
+    return run->host->emit(run, 1, "a", g_malloc(8));
+}
+
+static mill_status more_then_only(mill_run *run) {
+    post(run, 0);
+    run->host->emit(run, 1, "a", g_malloc(8));
+    return run->host->emit(run, 1, NULL, g_malloc(8));
+}
+
 static mill_status no_cause(mill_run *run) {
     (void)run;
     return MILL_E_DATA;
@@ -206,6 +218,8 @@ static void test_breaches(void) {
         {output_on_items, "*needs emit*"},
         {bad_sub_key, "*sub-key*"},
         {same_sub_key, "*posted before*"},
+        {only_then_more, "*must be the only one*"},
+        {more_then_only, "*must be the only one*"},
         {no_cause, "*gave no cause*"},
         {bad_drop, "*not held*"},
     };

@@ -13,6 +13,25 @@ static uint32_t add_name(kit_trace *t, const activity *a) {
     return name;
 }
 
+static uint32_t add_collective(kit_trace *t, const activity *a) {
+    if (!a->operation)
+        return MILL_NONE;
+    kit_collective_row row = {
+        .in_elems = MILL_UNKNOWN,
+        .out_elems = MILL_UNKNOWN,
+        .elem_bytes = MILL_UNKNOWN,
+        .group_size = MILL_UNKNOWN,
+        .sequence = MILL_UNKNOWN,
+        .peer = MILL_UNKNOWN,
+        .operation = kit_trace_string(t, a->operation, strlen(a->operation)),
+        .dtype = MILL_NONE,
+        .group = MILL_NONE,
+        .ranks = MILL_NONE,
+        .kind = kit_trace_kind(t, a->operation),
+    };
+    return kit_trace_collective(t, &row);
+}
+
 mill_trace *fixture_trace(bench *b, const fixture *f) {
     static const kit_diagnostic lost = {"negative-duration", FIXTURE_LOST, true};
     kit_trace *t = kit_trace_create(bench_services(b));
@@ -33,6 +52,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
             .block = MILL_UNKNOWN,
             .bytes = MILL_UNKNOWN,
             .waited_event = MILL_UNKNOWN,
+            .collective = add_collective(t, a),
             .name = add_name(t, a),
             .stream = kit_trace_stream(t, device, a->stream, label),
             .cat = a->cls == MILL_CLASS_MEMORY ? MILL_GPU_MEMCPY : MILL_GPU_KERNEL,

@@ -11,7 +11,8 @@ typedef struct activity {
     int64_t device, stream, start, dur;
     const char *name;
     mill_class cls;
-    const char *kind; /* or NULL: its class has no kinds */
+    const char *kind;      /* or NULL: its class has no kinds */
+    const char *operation; /* kind of the collective that the file tells of, or NULL */
 } activity;
 
 typedef struct fixture {

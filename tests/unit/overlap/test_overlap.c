@@ -250,6 +250,21 @@ static void test_streams_as_communication(void) {
     bench_destroy(b);
 }
 
+/* What the file says of an operation beats the name of its kernel, if that communicates. */
+static void test_kinds_of_collectives(void) {
+    static const activity activities[] = {
+        {0, 1, 0, 10, "generic", MILL_CLASS_COMMUNICATION, "other", "all-reduce"},
+        {0, 1, 20, 20, "generic", MILL_CLASS_COMMUNICATION, "other", NULL},
+        {0, 1, 50, 40, "gemm", MILL_CLASS_COMPUTATION, NULL, "all-reduce"},
+    };
+    bench *b = new_bench();
+    const mill_table *kinds = look_table(report_of(b, &FIXTURE(activities)), "kinds");
+    g_assert_cmpuint(kinds->rows, ==, 2);
+    g_assert_cmpint(look_cell(kinds, look_row(kinds, 0, "kind", "all-reduce"), "sum").i, ==, 10);
+    g_assert_cmpint(look_cell(kinds, look_row(kinds, 0, "kind", "other"), "sum").i, ==, 20);
+    bench_destroy(b);
+}
+
 static void test_kinds_beyond_top(void) {
     static const activity activities[] = {
         {0, 1, 0, 50, REDUCE},
@@ -427,6 +442,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/overlap/no-device-events", test_no_device_events);
     g_test_add_func("/overlap/empty-window", test_empty_window);
     g_test_add_func("/overlap/streams-as-communication", test_streams_as_communication);
+    g_test_add_func("/overlap/kinds-of-collectives", test_kinds_of_collectives);
     g_test_add_func("/overlap/kinds-beyond-top", test_kinds_beyond_top);
     g_test_add_func("/overlap/other-work", test_other_work);
     g_test_add_func("/overlap/notes-of-the-reader", test_notes_of_the_reader);

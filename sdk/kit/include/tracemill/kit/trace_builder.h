@@ -25,8 +25,17 @@ typedef struct kit_gpu_row {
     uint32_t name;   /* kit_trace_name */
     uint32_t stream; /* kit_trace_stream */
     uint32_t track;  /* any number for the line the file shows it on: only tells duplicates apart */
-    uint8_t cat;     /* mill_gpu_cat */
+    uint32_t collective; /* kit_trace_collective, or MILL_NONE */
+    uint8_t cat;         /* mill_gpu_cat */
 } kit_gpu_row;
+
+/* What the file says of the collective operation of one activity: see mill_collectives. Texts are
+ * strings or MILL_NONE. */
+typedef struct kit_collective_row {
+    int64_t in_elems, out_elems, elem_bytes, group_size, sequence, peer;
+    uint32_t operation, dtype, group, ranks;
+    uint16_t kind; /* kit_trace_kind, or UINT16_MAX */
+} kit_collective_row;
 
 /* A slice of a CPU thread. */
 typedef struct kit_cpu_row {
@@ -37,6 +46,24 @@ typedef struct kit_cpu_row {
     uint32_t thread; /* kit_trace_thread */
     uint8_t kind;    /* mill_cpu_kind */
 } kit_cpu_row;
+
+/* An end of an arrow. */
+typedef struct kit_flow_row {
+    int64_t id;
+    int64_t time; /* ns; here and below, MILL_UNKNOWN counts as a row that can't be one */
+    uint64_t byte;
+    uint32_t thread; /* kit_trace_thread */
+    uint32_t name;   /* kit_trace_name */
+    uint8_t end;     /* 0 start, 1 step, 2 end */
+} kit_flow_row;
+
+/* What a counter was at a time. */
+typedef struct kit_counter_row {
+    int64_t time; /* ns */
+    double value;
+    uint64_t byte;
+    uint32_t thread, name;
+} kit_counter_row;
 
 /* A sort of thing that a reader mends or leaves out. Constant, known by its address. */
 typedef struct kit_diagnostic {
@@ -61,12 +88,13 @@ uint32_t kit_trace_string(kit_trace *b, const char *text, size_t length);
 uint16_t kit_trace_kind(kit_trace *b, const char *text);
 uint16_t kit_trace_rule(kit_trace *b, const char *text);
 
-/* Row of `names`. cat: mill_gpu_cat of the activities that bear it, 0 for anything else. */
-uint32_t kit_trace_name(kit_trace *b, const char *text, size_t length, uint8_t cat);
+/* Row of `names`. tag: 0 for the name of no GPU activity; else what tells names of one text apart,
+ * by which the reader finds their class: the mill_gpu_cat for a start. */
+uint32_t kit_trace_name(kit_trace *b, const char *text, size_t length, uint32_t tag);
 /* To go through all names up to now: how many there are, and what was given for each. */
 uint32_t kit_trace_name_count(const kit_trace *b);
 const char *kit_trace_name_text(const kit_trace *b, uint32_t name, size_t *ret_length,
-                                uint8_t *ret_cat);
+                                uint32_t *ret_tag);
 /* What the rules say of a name; a name of which nothing is said is MILL_CLASS_NONE. kind and rule
  * may be UINT16_MAX. */
 void kit_trace_classify(kit_trace *b, uint32_t name, mill_class cls, uint16_t kind, uint16_t rule);
@@ -88,6 +116,11 @@ void kit_trace_name_thread(kit_trace *b, uint32_t thread, uint32_t process, uint
  * (a record that was never filled in), an end beyond int64 or KIT_TRACE_LONGEST after the start. */
 void kit_trace_gpu(kit_trace *b, const kit_gpu_row *row);
 void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row);
+void kit_trace_flow(kit_trace *b, const kit_flow_row *row);
+void kit_trace_counter(kit_trace *b, const kit_counter_row *row);
+
+/* For the `collective` of one activity; MILL_NONE if there are too many. */
+uint32_t kit_trace_collective(kit_trace *b, const kit_collective_row *row);
 
 #define KIT_TRACE_LONGEST INT64_C(86400000000000) /* ns: no activity lasts a day */
 

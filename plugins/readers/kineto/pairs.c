@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stacks of open slices, one for each thread or id. */
+#include "pairs.h"
+
+#include <stdlib.h>
+#include <tracemill/kit/arena.h>
+#include <tracemill/kit/intern.h>
+
+static const kit_diagnostic unclosed = {
+    "unclosed-begin",
+    "Slices that begin (ph B or b) but never end were left out: how long they last is unknown.",
+    true};
+static const kit_diagnostic unopened = {
+    "end-without-begin", "Ends of slices (ph E or e) that do not begin before them were left out.",
+    true};
+static const kit_diagnostic backward = {
+    "backward-pair", "Slices written as begin and end that end before they begin were left out.",
+    true};
+
+#define LOOK_BACK 1024 /* open slices that an end looks through for its own: bounds the time */
+
+typedef struct open_slice {
+    slice slice;
+    uint32_t name; /* number among `names` */
+} open_slice;
+
+typedef struct stack {
+    open_slice *v;
+    size_t n, room;
+} stack;
+
+struct pairs {
+    kit_trace *b;
+    kit_intern *keys, *names;
+    stack *stacks; /* by number of keys */
+    size_t room;
+};
+
+pairs *pairs_create(kit_trace *b) {
+    pairs *p = kit_alloc(1, sizeof *p);
+    *p = (pairs){.b = b, .keys = kit_intern_create(), .names = kit_intern_create()};
+    return p;
+}
+
+void pairs_destroy(pairs *p) {
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < kit_intern_count(p->keys); i++)
+        free(p->stacks[i].v);
+    free(p->stacks);
+    kit_intern_destroy(p->keys);
+    kit_intern_destroy(p->names);
+    free(p);
+}
+
+void pairs_begin(pairs *p, const char *key, size_t key_length, const char *name, size_t length,
+                 const slice *s) {
+    uint32_t n = kit_intern_count(p->keys), found = kit_intern_add(p->keys, key, key_length, 0);
+    if (found == n) {
+        if (n == p->room) {
+            p->room = p->room ? 2 * p->room : 16;
+            p->stacks = kit_realloc(p->stacks, p->room, sizeof *p->stacks);
+        }
+        p->stacks[n] = (stack){0};
+    }
+    stack *open = &p->stacks[found];
+    if (open->n == open->room) {
+        open->room = open->room ? 2 * open->room : 1; /* ids mostly hold one slice each */
+        open->v = kit_realloc(open->v, open->room, sizeof *open->v);
+    }
+    open->v[open->n++] = (open_slice){*s, kit_intern_add(p->names, name, length, 0)};
+}
+
+/* Takes the innermost slice of that name out of a stack; any name: UINT32_MAX. */
+static bool take(stack *open, uint32_t name, slice *ret_slice) {
+    size_t last = open->n > LOOK_BACK ? open->n - LOOK_BACK : 0;
+    for (size_t i = open->n; i-- > last;) {
+        if (name != UINT32_MAX && open->v[i].name != name)
+            continue;
+        *ret_slice = open->v[i].slice;
+        for (open->n--; i < open->n; i++)
+            open->v[i] = open->v[i + 1];
+        return true;
+    }
+    return false;
+}
+
+bool pairs_end(pairs *p, const char *key, size_t key_length, const char *name, size_t length,
+               int64_t time, uint64_t byte, slice *ret_slice) {
+    uint32_t found = kit_intern_find(p->keys, key, key_length, 0), wanted = UINT32_MAX;
+    bool known = found != UINT32_MAX;
+    if (known && length > 0) {
+        wanted = kit_intern_find(p->names, name, length, 0);
+        known = wanted != UINT32_MAX;
+    }
+    if (!known || !take(&p->stacks[found], wanted, ret_slice)) {
+        kit_trace_diagnose(p->b, &unopened, (int64_t)byte);
+        return false;
+    }
+    kit_gpu_row *row = &ret_slice->row;
+    if (row->start == MILL_UNKNOWN || time == MILL_UNKNOWN) {
+        row->dur = MILL_UNKNOWN;
+    } else if (time < row->start) {
+        kit_trace_diagnose(p->b, &backward, (int64_t)row->byte);
+        return false;
+    } else if (__builtin_sub_overflow(time, row->start, &row->dur)) {
+        row->dur = INT64_MAX;
+    }
+    return true;
+}
+
+void pairs_finish(pairs *p) {
+    for (uint32_t i = 0; i < kit_intern_count(p->keys); i++)
+        for (size_t k = 0; k < p->stacks[i].n; k++)
+            kit_trace_diagnose(p->b, &unclosed, (int64_t)p->stacks[i].v[k].slice.row.byte);
+}
