@@ -60,6 +60,22 @@ static void on_exit_inside(void) {
     _exit(70);
 }
 
+static void on_limit(int number) {
+    (void)number;
+    say("tracemill: error: ");
+    say(culprit());
+    say(" did not end `check` within its time limit\n");
+    sink_unlink_all();
+    _exit(75);
+}
+
+void crash_limit(unsigned seconds) {
+    struct sigaction action = {.sa_handler = seconds > 0 ? on_limit : SIG_DFL};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    alarm(seconds);
+}
+
 void crash_disarm(void) {
     __atomic_store_n(&armed, false, __ATOMIC_RELEASE);
 }

@@ -8,6 +8,10 @@
 void crash_install(void);
 void crash_disarm(void);
 
+/* Ends the process with exit code 75 and this thread's note unless it is called again with 0 within
+ * so many seconds: for a callback that nobody else watches. */
+void crash_limit(unsigned seconds);
+
 /* Gives this thread a stack of its own for the handler, so that a stack overflow is told too. */
 void crash_thread_begin(void);
 void crash_thread_end(void);

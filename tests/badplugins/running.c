@@ -104,6 +104,10 @@ CHECK(check_leave) {
     return leave(run, opts, NULL);
 }
 
+CHECK(check_loop) {
+    return loop_for_ever(run, opts, NULL);
+}
+
 static void free_crash(void *data) {
     crash(NULL, NULL, data);
 }
@@ -136,11 +140,13 @@ static const mill_stage all[] = {
      .check = check_crash},
     {MILL_STAGE_HEAD, .name = "bad.check-leave", .outputs = bad_outputs, .run = bad_run,
      .check = check_leave},
+    {MILL_STAGE_HEAD, .name = "bad.check-loop", .outputs = bad_outputs, .run = bad_run,
+     .check = check_loop},
     {MILL_STAGE_HEAD, .name = "bad.post-fatal", .outputs = fatal_outputs, .run = post_fatal},
 };
 static const mill_stage *const classes[] = {
-    &all[0], &all[1], &all[2],  &all[3],  &all[4],  &all[5],  &all[6],  &all[7],
-    &all[8], &all[9], &all[10], &all[11], &all[12], &all[13], &all[14], NULL,
+    &all[0], &all[1],  &all[2],  &all[3],  &all[4],  &all[5],  &all[6],  &all[7], &all[8],
+    &all[9], &all[10], &all[11], &all[12], &all[13], &all[14], &all[15], NULL,
 };
 
 MILL_EXPORT const mill_module mill_module_v1 = {

@@ -90,6 +90,16 @@ static void test_check(void) {
     tear_down();
 }
 
+/* Nobody waits for ever for a class that only looks at its options. */
+static void test_check_loop(void) {
+    set_up();
+    g_autofree char *pipeline = write_pipeline("check-loop");
+    g_auto(result) check = program_run("check", pipeline, NULL);
+    g_assert_cmpint(check.exit_code, ==, 75);
+    program_says(check.err, "stage \"x\" (bad.check-loop, " DIED " did not end `check` within");
+    tear_down();
+}
+
 /* Whose thread it was on says nothing. */
 static void test_free(void) {
     static const char text[] = "[x]\nuse = bad.post-fatal\n";
@@ -119,6 +129,7 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_wrong);
     }
     g_test_add_func("/running/check", test_check);
+    g_test_add_func("/running/check-loop", test_check_loop);
     g_test_add_func("/running/free", test_free);
     g_test_add_func("/running/leak", test_leak);
     return g_test_run();
