@@ -296,6 +296,13 @@ static void diagnose(rows *r, const kit_diagnostic *what, bool found, uint64_t b
         kit_trace_diagnose(r->b, what, (int64_t)byte);
 }
 
+/* NUL: none. */
+static char phase_of(rows *r, json_value ph) {
+    bool bad;
+    text t = text_of(r, TEXT_OTHER, ph, &bad);
+    return ph.kind == JSON_STRING && t.length == 1 ? *t.at : '\0';
+}
+
 void rows_event(rows *r, const event *e, uint64_t byte) {
     bool bad;
     text name = text_of(r, TEXT_NAME, e->member[EVENT_NAME], &bad);
@@ -303,13 +310,13 @@ void rows_event(rows *r, const event *e, uint64_t byte) {
     diagnose(r, &invalid_utf8, !json_utf8(name.at, name.length), byte);
     diagnose(r, &not_a_number, e->not_numbers > 0, byte);
 
-    json_value ph = e->member[EVENT_PH];
-    if (ph.kind != JSON_STRING || ph.length != 1)
+    char ph = phase_of(r, e->member[EVENT_PH]);
+    if (ph == '\0')
         return;
-    if (*ph.at == 'M')
+    if (ph == 'M')
         take_metadata(r, e, name);
-    diagnose(r, &begin_end, strchr("BEbe", *ph.at) != NULL, byte);
-    if (*ph.at != 'X' || e->member[EVENT_CAT].kind != JSON_STRING)
+    diagnose(r, &begin_end, strchr("BEbe", ph) != NULL, byte);
+    if (ph != 'X' || e->member[EVENT_CAT].kind != JSON_STRING)
         return;
     text cat = text_of(r, TEXT_CAT, e->member[EVENT_CAT], &bad);
     const category *known = category_find(cat.at, cat.length);
