@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include "category.h"
+#include "demangle.h"
 #include "facts.h"
 
 #include <stdlib.h>
@@ -10,9 +11,6 @@
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/intern.h>
 #include <tracemill/kit/number.h>
-
-/* Demangles C++ names; of libstdc++, since the C library has none. To be freed. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 static const kit_diagnostic not_a_number = {
     "not-a-number", "Events hold NaN or inf, which is no JSON; those values are unknown.", false};
@@ -223,8 +221,7 @@ uint32_t rows_name(rows *r, const char *name, size_t length, uint8_t cat) {
     uint32_t n = kit_intern_count(r->mangled);
     uint32_t found = kit_intern_add(r->mangled, name, length, cat);
     if (found == n) {
-        int status;
-        char *plain = __cxa_demangle(kit_intern_text(r->mangled, n, NULL), NULL, NULL, &status);
+        char *plain = demangle(kit_intern_text(r->mangled, n, NULL));
         r->demangled = grow(r->demangled, n, sizeof *r->demangled);
         r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), cat)
                                 : kit_trace_name(r->b, name, length, cat);
