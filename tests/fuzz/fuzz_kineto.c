@@ -9,6 +9,7 @@
 #include "kineto_oracle.h"
 #include "order.h"
 #include "rows.h"
+#include "same_trace.h"
 
 #include <isa-l/igzip_lib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static void check_text(const plan *p, const char *text, size_t length) {
     g_assert_true((left != NULL) == (right != NULL));
     g_assert_true(right || *bench_causes(b));
     if (right) {
-        engines_same(right, left);
+        same_trace(right, left);
         order_check(right);
     }
     check_oracle(right, text, length);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a text with one engine of the Kineto reader, and holds traces to be the same. */
+/* Reads a text with one engine of the Kineto reader. */
 #ifndef TRACEMILL_TESTS_ENGINES_H
 #define TRACEMILL_TESTS_ENGINES_H
 
 #include "bench_host.h"
 #include "fast.h"
+
+#include <tracemill/trace.h>
 
 #define ENGINES_REFERENCE (-1)
 
@@ -18,8 +20,5 @@ typedef struct engines_config {
  * reference engine read. */
 const mill_trace *engines_read(bench *b, const engines_config *config, const char *text,
                                size_t length, uint64_t *ret_by_reference);
-
-/* Ends the process with a message where any row of any column differs. */
-void engines_same(const mill_trace *x, const mill_trace *y);
 
 #endif

@@ -4,6 +4,7 @@
 #include "bench_host.h"
 #include "engines.h"
 #include "input.h"
+#include "same_trace.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static double check_text(const char *text, size_t length, const size_t *windows,
             const mill_trace *t = engines_read(b, &config, text, length, &left);
             g_assert_true((t != NULL) == (right != NULL));
             if (t)
-                engines_same(right, t);
+                same_trace(right, t);
         }
     double share = right && right->events ? (double)left / (double)right->events : 0;
     bench_destroy(b);
