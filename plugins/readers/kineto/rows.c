@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include "category.h"
+#include "demangle.h"
 #include "facts.h"
 
 #include <stdlib.h>
@@ -10,9 +11,6 @@
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/intern.h>
 #include <tracemill/kit/number.h>
-
-/* Demangles C++ names; of libstdc++, since the C library has none. To be freed. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 static const kit_diagnostic not_a_number = {
     "not-a-number", "Events hold NaN or inf, which is no JSON; those values are unknown.", false};
@@ -223,8 +221,7 @@ uint32_t rows_name(rows *r, const char *name, size_t length, uint8_t cat) {
     uint32_t n = kit_intern_count(r->mangled);
     uint32_t found = kit_intern_add(r->mangled, name, length, cat);
     if (found == n) {
-        int status;
-        char *plain = __cxa_demangle(kit_intern_text(r->mangled, n, NULL), NULL, NULL, &status);
+        char *plain = demangle(kit_intern_text(r->mangled, n, NULL));
         r->demangled = grow(r->demangled, n, sizeof *r->demangled);
         r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), cat)
                                 : kit_trace_name(r->b, name, length, cat);
@@ -296,6 +293,13 @@ static void diagnose(rows *r, const kit_diagnostic *what, bool found, uint64_t b
         kit_trace_diagnose(r->b, what, (int64_t)byte);
 }
 
+/* NUL: none. */
+static char phase_of(rows *r, json_value ph) {
+    bool bad;
+    text t = text_of(r, TEXT_OTHER, ph, &bad);
+    return ph.kind == JSON_STRING && t.length == 1 ? *t.at : '\0';
+}
+
 void rows_event(rows *r, const event *e, uint64_t byte) {
     bool bad;
     text name = text_of(r, TEXT_NAME, e->member[EVENT_NAME], &bad);
@@ -303,13 +307,13 @@ void rows_event(rows *r, const event *e, uint64_t byte) {
     diagnose(r, &invalid_utf8, !json_utf8(name.at, name.length), byte);
     diagnose(r, &not_a_number, e->not_numbers > 0, byte);
 
-    json_value ph = e->member[EVENT_PH];
-    if (ph.kind != JSON_STRING || ph.length != 1)
+    char ph = phase_of(r, e->member[EVENT_PH]);
+    if (ph == '\0')
         return;
-    if (*ph.at == 'M')
+    if (ph == 'M')
         take_metadata(r, e, name);
-    diagnose(r, &begin_end, strchr("BEbe", *ph.at) != NULL, byte);
-    if (*ph.at != 'X' || e->member[EVENT_CAT].kind != JSON_STRING)
+    diagnose(r, &begin_end, strchr("BEbe", ph) != NULL, byte);
+    if (ph != 'X' || e->member[EVENT_CAT].kind != JSON_STRING)
         return;
     text cat = text_of(r, TEXT_CAT, e->member[EVENT_CAT], &bad);
     const category *known = category_find(cat.at, cat.length);
