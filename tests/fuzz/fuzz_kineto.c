@@ -181,10 +181,11 @@ static void check_gzip(const plan *p, const char *text, size_t length, bool dama
         packed->data[(size_t)packed->len * p->flip / 256] ^= (uint8_t)(1 << p->flip % 8);
     input_state state;
     g_autoptr(GByteArray) seen = unpack_bytes(p, packed->data, kept, &state);
-    if (!damage) {
+    bool plain = length > 0 && strchr("[{ \n", text[0]); /* else it may be a container itself */
+    if (plain && !damage) {
         g_assert_cmpint(state, ==, INPUT_WHOLE);
         g_assert_cmpmem(seen->data, seen->len, text, length);
-    } else if (p->flip == 0 && kept >= 2) { /* only cut */
+    } else if (plain && p->flip == 0 && kept >= 2) { /* only cut */
         g_assert_cmpint(state, !=, INPUT_CORRUPT);
         g_assert_cmpuint(seen->len, <=, length);
         g_assert_cmpmem(seen->data, seen->len, text, seen->len);
