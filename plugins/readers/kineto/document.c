@@ -6,7 +6,7 @@
 #include <string.h>
 #include <tracemill/kit/arena.h>
 
-#define KEY_MAX 64     /* bytes of a key of the top object; longer ones are none of ours */
+#define KEY_MAX 128    /* bytes of a key of the top object as written; longer ones are not ours */
 #define EVENT_HEAD 256 /* bytes by which the beginning of an event is recognised */
 
 typedef struct document {
@@ -220,11 +220,9 @@ static mill_status read_key(document *d, char key[KEY_MAX], bool *ret_ok) {
         d->at = d->end;
         return status;
     }
-    if (s == JSON_OK && value.kind == JSON_STRING && value.length < KEY_MAX) {
-        memcpy(key, value.at, value.length);
-        key[value.length] = '\0';
-    }
-    bool string = s == JSON_OK && value.kind == JSON_STRING;
+    bool bad, string = s == JSON_OK && value.kind == JSON_STRING;
+    if (string && value.length < KEY_MAX)
+        key[json_unescape(value, key, &bad)] = '\0';
     if (string)
         d->at = (size_t)(j.at - d->text);
     int c = 0;

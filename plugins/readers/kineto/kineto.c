@@ -290,19 +290,18 @@ static mill_status judge_archive(mill_run *run, const options *o, const input *i
     unsigned long long skipped = input_skipped(in);
     if (n == 0)
         return mill_fail(run, MILL_E_DATA,
-                         "%s: the archive holds no trace (%zu members of JSON, %llu others%s%s): "
-                         "put the profiler's .json or .json.gz files in it",
-                         o->path, texts, skipped, problem ? "). " : "",
+                         "%s: the archive holds no trace (members that begin as JSON: %zu, others: "
+                         "%llu%s%s): put the profiler's .json or .json.gz files in it",
+                         o->path, texts, skipped, problem ? "; " : "",
                          problem ? problem->text : "");
     if (skipped > 0)
-        mill_log(run, MILL_INFO, "%s: %llu members that are no JSON are left out", o->path,
+        mill_log(run, MILL_INFO, "%s: members left out, since they are no JSON: %llu", o->path,
                  skipped);
     if (!problem)
         return MILL_OK;
     if (o->strict)
         return mill_fail(run, MILL_E_DATA,
-                         "%s: %s Traces up to there: %zu. Mend the file, or set "
-                         "strict = no.",
+                         "%s: %s Traces up to there: %zu. Mend the file, or set strict = no.",
                          o->path, problem->text, n);
     mill_log(run, MILL_WARNING, "%s: %s Traces up to there: %zu.", o->path, problem->text, n);
     return MILL_OK;

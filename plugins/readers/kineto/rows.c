@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include "collective.h"
+#include "demangle.h"
 #include "facts.h"
 #include "pairs.h"
 #include "planes.h"
@@ -13,9 +14,6 @@
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/intern.h>
 #include <tracemill/kit/number.h>
-
-/* Demangles C++ names; of libstdc++, since the C library has none. To be freed. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 static const kit_diagnostic not_a_number = {
     "not-a-number", "Events hold NaN or inf, which is no JSON; those values are unknown.", false};
@@ -136,8 +134,7 @@ uint32_t rows_name(rows *r, const char *name, size_t length, uint32_t tag) {
     uint32_t n = kit_intern_count(r->mangled);
     uint32_t found = kit_intern_add(r->mangled, name, length, tag);
     if (found == n) {
-        int status;
-        char *plain = __cxa_demangle(kit_intern_text(r->mangled, n, NULL), NULL, NULL, &status);
+        char *plain = demangle(kit_intern_text(r->mangled, n, NULL));
         r->demangled = kit_realloc(r->demangled, n + 1, sizeof *r->demangled);
         r->demangled[n] = plain ? kit_trace_name(r->b, plain, strlen(plain), tag)
                                 : kit_trace_name(r->b, name, length, tag);
@@ -309,6 +306,13 @@ static void diagnose(rows *r, const kit_diagnostic *what, bool found, uint64_t b
         kit_trace_diagnose(r->b, what, (int64_t)byte);
 }
 
+/* NUL: none. */
+static char phase_of(rows *r, json_value ph) {
+    bool bad;
+    span t = text_of(ph, &r->rooms[ROOM_LABEL], &bad);
+    return ph.kind == JSON_STRING && t.length == 1 ? *t.at : '\0';
+}
+
 void rows_event(rows *r, const event *e, uint64_t byte) {
     bool bad;
     span name = text_of(e->member[EVENT_NAME], &r->rooms[ROOM_NAME], &bad);
@@ -316,23 +320,23 @@ void rows_event(rows *r, const event *e, uint64_t byte) {
     diagnose(r, &invalid_utf8, !json_utf8(name.at, name.length), byte);
     diagnose(r, &not_a_number, e->not_numbers > 0, byte);
 
-    json_value ph = e->member[EVENT_PH];
-    if (ph.kind != JSON_STRING || ph.length != 1)
+    char ph = phase_of(r, e->member[EVENT_PH]);
+    if (ph == '\0')
         return;
-    if (*ph.at == 'X')
+    if (ph == 'X')
         take_slice(r, e, name, byte);
-    else if (!rows_wants_phase(r, *ph.at))
+    else if (!rows_wants_phase(r, ph))
         return;
-    else if (*ph.at == 'M')
+    else if (ph == 'M')
         take_metadata(r, e, name);
-    else if (*ph.at == 'C')
+    else if (ph == 'C')
         points_counter(r, e, name.at, name.length, byte);
-    else if (strchr("stf", *ph.at))
+    else if (strchr("stf", ph))
         points_flow(r, e, name.at, name.length, byte);
-    else if (strchr("iI", *ph.at))
+    else if (strchr("iI", ph))
         take_memory(r, e, name, byte);
     else
-        take_pair(r, e, name, *ph.at, byte);
+        take_pair(r, e, name, ph, byte);
 }
 
 /* ---------------------------------------------------------------- the end of the file */

@@ -337,7 +337,7 @@ static void test_members(void) {
     const mill_trace *last = trace_of(b, "b_rank2");
     g_assert_cmpuint(last->events, ==, 3);
     g_assert_true(g_str_has_suffix(mill_at(last, last->path), "profile.txt/runs/b/rank2"));
-    assert_has(bench_log(b), "3 members that are no JSON are left out");
+    assert_has(bench_log(b), "members left out, since they are no JSON: 3");
     bench_destroy(b);
 }
 
@@ -396,7 +396,8 @@ static void test_no_trace(void) {
     g_byte_array_remove_range(z, 0, 46);
     bench *b = reader(z->data, z->len, NULL);
     g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
-    assert_has(bench_causes(b), "the archive holds no trace (0 members of JSON, 0 others)");
+    assert_has(bench_causes(b),
+               "the archive holds no trace (members that begin as JSON: 0, others: 0)");
     bench_destroy(b);
     g_byte_array_set_size(z, 0);
     zip_add(z, "a.txt", "text", 4, 0);
@@ -404,7 +405,8 @@ static void test_no_trace(void) {
     zip_end(z);
     b = reader(z->data, z->len, NULL);
     g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
-    assert_has(bench_causes(b), "the archive holds no trace (1 members of JSON, 1 others)");
+    assert_has(bench_causes(b),
+               "the archive holds no trace (members that begin as JSON: 1, others: 1)");
     assert_has(bench_causes(b), "b.json: the object has no traceEvents");
     bench_destroy(b);
 }

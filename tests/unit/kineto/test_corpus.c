@@ -2,6 +2,7 @@
 /* Reads real profiles and compares them with right values from scripts that share no code with us.
  * Suite "data": skipped where the folder is absent. */
 #include "bench_host.h"
+#include "order.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -130,33 +131,6 @@ static void check_gpu(const mill_trace *t, const cJSON *right) {
     g_assert_cmpint(count_of(t, "no-duration"), ==, whole(right, "no_duration"));
 }
 
-/* What holds of every trace, whatever is in it. */
-static void check_order(const mill_trace *t) {
-    for (uint64_t i = 1; i < t->gpu.n; i++) {
-        int64_t a = mill_i64(t, &t->gpu.start, i - 1), b = mill_i64(t, &t->gpu.start, i);
-        g_assert_cmpint(a, <=, b);
-        if (a == b)
-            g_assert_cmpint(mill_i64(t, &t->gpu.dur, i - 1), <=, mill_i64(t, &t->gpu.dur, i));
-    }
-    for (uint64_t i = 0; i < t->cpu.n; i++) {
-        uint32_t parent = mill_u32(t, &t->cpu.parent, i);
-        if (parent == MILL_NONE)
-            continue;
-        int64_t start = mill_i64(t, &t->cpu.start, i), outer = mill_i64(t, &t->cpu.start, parent);
-        g_assert_cmpuint(parent, <, i);
-        g_assert_cmpint(outer, <=, start);
-        g_assert_cmpint(start + mill_i64(t, &t->cpu.dur, i), <=,
-                        outer + mill_i64(t, &t->cpu.dur, parent));
-        g_assert_cmpuint(mill_u32(t, &t->cpu.thread, i), ==, mill_u32(t, &t->cpu.thread, parent));
-    }
-    for (uint64_t i = 0; i < t->gpu.n; i++) {
-        uint32_t launch = mill_u32(t, &t->gpu.launch, i);
-        if (launch != MILL_NONE)
-            g_assert_cmpint(mill_i64(t, &t->cpu.correlation, launch), ==,
-                            mill_i64(t, &t->gpu.correlation, i));
-    }
-}
-
 /* CPU rows by category, where the file has them; python_function only on request. */
 static void check_cpu(const mill_trace *t, const cJSON *by_cat) {
     static const struct {
@@ -196,7 +170,7 @@ static void test_trace(gconstpointer data) {
     g_assert_nonnull(t);
     g_assert_cmpint((int64_t)t->events, ==, whole(right, "events"));
     g_assert_cmpint(t->complete, ==, 1);
-    check_order(t);
+    order_check(t);
     check_gpu(t, member(right, "gpu"));
     check_devices(t, member(right, "devices"));
     check_cpu(t, member(right, "x_by_cat"));

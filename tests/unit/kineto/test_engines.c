@@ -2,111 +2,23 @@
 /* Both engines, and every build of the fast one, must make the same trace of the same text: row by
  * row, column by column, whatever the window. */
 #include "bench_host.h"
-#include "document.h"
-#include "facts.h"
-#include "fast.h"
+#include "engines.h"
 #include "input.h"
-#include "rows.h"
 #include "same_trace.h"
 
 #include <string.h>
-
-#define REFERENCE (-1)
-
-typedef struct source {
-    const char *text;
-    size_t length, at, step; /* step: most bytes of one read */
-    kit_trace *b;
-    rows *rows;
-    fast *fast;
-    uint64_t by_reference;
-} source;
-
-static mill_status on_read(void *arg, char *to, size_t room, size_t *ret_length) {
-    source *s = arg;
-    *ret_length = MIN(MIN(room, s->step), s->length - s->at);
-    memcpy(to, s->text + s->at, *ret_length);
-    s->at += *ret_length;
-    return MILL_OK;
-}
-
-static void on_event(void *arg, const event *e, uint64_t byte) {
-    source *s = arg;
-    s->by_reference++;
-    rows_event(s->rows, e, byte);
-}
-
-static size_t on_events(void *arg, const char *text, const char *end, uint64_t byte,
-                        uint64_t *ret_events) {
-    source *s = arg;
-    return s->fast ? fast_events(s->fast, text, end, byte, ret_events) : 0;
-}
-
-static bool on_wants(void *arg, const char *key) {
-    (void)arg;
-    return facts_want(key);
-}
-
-static void on_fact(void *arg, const char *key, json_value value) {
-    facts_take(((source *)arg)->b, key, value);
-}
-
-static void on_problem(void *arg, document_problem problem, uint64_t byte) {
-    static const kit_diagnostic what[] = {
-        {"malformed", "", true}, {"truncated", "", true}, {"trailing", "", true}};
-    kit_trace_diagnose(((source *)arg)->b, &what[problem], (int64_t)byte);
-}
-
-static const document_calls calls = {on_read, on_event, on_events, on_wants, on_fact, on_problem};
-
-/* NULL: the text is no trace, or this processor lacks the instructions. Lives as long as b. */
-static const mill_trace *read_with(bench *b, int isa, const char *text, size_t length,
-                                   size_t window, uint64_t *ret_by_reference) {
-    static const rule_set no_rules;
-    static const category kernel = {"kernel", MILL_GPU_KERNEL, 0};
-    static rule plane = {.name = "any", .category = &kernel, .cls = MILL_CLASS_COMMUNICATION};
-    static const rule_set planes = {.rules = &plane, .n = 1};
-    static const rows_config wanted = {
-        .kernels = &no_rules,
-        .collectives = &no_rules,
-        .planes = &planes,
-        .cpu = true,
-        .python = true,
-        .memory = true,
-        .counters = true,
-        .flows = true,
-    };
-    mill_run *run = bench_services(b);
-    source s = {.text = text, .length = length, .step = window, .b = kit_trace_create(run)};
-    document_config config = {event_parse, window, 16 << 20};
-    document_result result;
-    s.rows = rows_create(run, s.b, &wanted);
-    if (isa != REFERENCE)
-        s.fast = fast_create(s.rows, (fast_isa)isa);
-    const mill_trace *t = NULL;
-    if (document_read(run, &config, &calls, &s, &result) == MILL_OK) {
-        kit_trace_value(s.b)->events = result.events;
-        kit_trace_value(s.b)->complete = result.complete;
-        g_assert_cmpint(rows_finish(s.rows), ==, MILL_OK);
-        t = kit_trace_finish(s.b, 1000000);
-    }
-    if (ret_by_reference)
-        *ret_by_reference = s.by_reference;
-    fast_destroy(s.fast);
-    rows_destroy(s.rows);
-    kit_trace_destroy(s.b);
-    return t;
-}
 
 /* Reads the text in all ways. Returns the share of events that the fast engine left to the other.
  */
 static double check_text(const char *text, size_t length, const size_t *windows, size_t n_windows) {
     bench *b = bench_create(NULL, NULL);
     uint64_t left = 0;
-    const mill_trace *right = read_with(b, REFERENCE, text, length, 1 << 18, NULL);
+    const engines_config reference = {ENGINES_REFERENCE, 1 << 18, 1 << 18, true};
+    const mill_trace *right = engines_read(b, &reference, text, length, NULL);
     for (int isa = FAST_SCALAR; isa < FAST_BEST; isa++)
         for (size_t w = 0; w < n_windows; w++) {
-            const mill_trace *t = read_with(b, isa, text, length, windows[w], &left);
+            const engines_config config = {isa, windows[w], windows[w], true};
+            const mill_trace *t = engines_read(b, &config, text, length, &left);
             g_assert_true((t != NULL) == (right != NULL));
             if (t)
                 same_trace(right, t);

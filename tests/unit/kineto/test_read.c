@@ -71,6 +71,22 @@ static void test_odd_types(void) {
     bench_destroy(b);
 }
 
+/* Keys and phases may be written with escapes; a phase that is a NUL is no begin or end. */
+static void test_escaped(void) {
+    static const char text[] =
+        "{\"trace\\u0045vents\": ["
+        "{\"p\\u0068\": \"\\u0058\", \"cat\": \"k\\u0065rnel\", \"name\": \"k\", "
+        "\"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 2}, "
+        "{\"ph\": \"\0\", \"name\": \"n\"}]}";
+    g_autofree char *path = write_file("escaped.json", text, sizeof text - 1);
+    bench *b = reader(path);
+    const mill_trace *t = trace_of(b);
+    g_assert_cmpuint(t->events, ==, 2);
+    g_assert_cmpuint(t->gpu.n, ==, 1);
+    g_assert_cmpuint(t->diagnostics.n, ==, 0);
+    bench_destroy(b);
+}
+
 static void test_facts(void) {
     bench *b = reader_of_case("facts-last.json");
     const mill_trace *t = trace_of(b);
@@ -479,6 +495,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("kineto-XXXXXX", NULL);
     g_test_add_func("/kineto/read/odd-types", test_odd_types);
+    g_test_add_func("/kineto/read/escaped", test_escaped);
     g_test_add_func("/kineto/read/facts", test_facts);
     g_test_add_func("/kineto/read/launches", test_launches);
     g_test_add_func("/kineto/read/cpu-options", test_cpu_options);

@@ -2,8 +2,10 @@
 /* From text to events: values, escapes, the event parser, and the outer shape of the file, whatever
  * the window. */
 #include "bench_host.h"
+#include "demangle.h"
 #include "document.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- values */
@@ -146,6 +148,39 @@ static void test_event(void) {
         json cut = {.at = text, .end = end};
         g_assert_cmpint(event_parse(&cut, &e), ==, JSON_MORE);
     }
+}
+
+/* ---------------------------------------------------------------- mangled names */
+
+/* f of a template whose arguments are twice the one before, n times: 2^n parts. */
+static char *demangle_doubled(int n) {
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    g_autoptr(GString) text = g_string_new("_Z1f1aIiiE");
+    for (int i = 0; i < n; i++)
+        g_string_append_printf(text, "S_IS%c_S%c_E", digits[i], digits[i]);
+    return demangle(text->str);
+}
+
+static void test_demangle(void) {
+    static const struct {
+        const char *mangled, *plain;
+    } names[] = {
+        {"_Z3addPfS_i", "add(float*, float*, int)"},
+        {"_ZN2at3addENS_1aE3S1_S0_", "at::add(at::a, S1_, at::a)"},
+        {"_Z7ARGS_S_v", "ARGS_S_()"},
+        {"_Z3addPfS000_", NULL}, /* padded with zeros: no compiler writes this */
+        {"_Znot", NULL},
+        {"gemm", NULL},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        char *plain = demangle(names[i].mangled);
+        g_assert_cmpstr(plain, ==, names[i].plain);
+        free(plain);
+    }
+    char *some = demangle_doubled(10), *many = demangle_doubled(34);
+    g_assert_cmpuint(strlen(some), ==, 34756);
+    g_assert_null(many); /* would have 600 GB */
+    free(some);
 }
 
 /* ---------------------------------------------------------------- the outer shape */
@@ -306,6 +341,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/text/unescape", test_unescape);
     g_test_add_func("/kineto/text/utf8", test_utf8);
     g_test_add_func("/kineto/text/event", test_event);
+    g_test_add_func("/kineto/text/demangle", test_demangle);
     g_test_add_func("/kineto/text/shapes", test_shapes);
     g_test_add_func("/kineto/text/refused", test_refused);
     g_test_add_func("/kineto/text/mutations", test_mutations);
