@@ -186,8 +186,7 @@ GString *show_steps(const plan *p) {
         g_string_append_printf(page, "%3u. %s (%s)", i + 1, s->name, s->cls->stage.name);
         append_sources(page, s);
         if (s->keyed)
-            g_string_append_printf(page, ", %u item%s", s->keys->len,
-                                   s->keys->len == 1 ? "" : "s");
+            g_string_append_printf(page, ", %u item%s", s->keys->len, s->keys->len == 1 ? "" : "s");
         else if (s->stream)
             g_string_append(page, ", item by item");
         g_string_append_c(page, '\n');

@@ -153,13 +153,15 @@ typedef struct mill_option {
 /* ---------------------------------------------------------------- ports */
 
 /* Flags of an input port. */
-#define MILL_PORT_OPTIONAL 1u /* inputs: may be left unconnected; outputs: may be left unset */
-#define MILL_PORT_MANY 2u     /* takes a list of stages; one run gets all their items */
-#define MILL_PORT_STREAM                                                                           \
-    4u /* takes a list of stages; one run per item, then `finish`; needs SINGLE */
-/* Flags of an output port (beside OPTIONAL). */
-#define MILL_PORT_ITEMS 8u /* 0..n items a run, posted by `emit`, each with a sub-key if several   \
-                            */
+/* inputs: may be left unconnected; outputs: may be left unset */
+#define MILL_PORT_OPTIONAL 1u
+/* takes a list of stages; one run gets all their items */
+#define MILL_PORT_MANY 2u
+/* takes a list of stages; one run per item, then `finish`; needs SINGLE */
+#define MILL_PORT_STREAM 4u
+/* Of an output port (beside OPTIONAL): 0..n items a run, posted by `emit`, each with a sub-key if
+ * there are several */
+#define MILL_PORT_ITEMS 8u
 
 typedef struct mill_port {
     const char *name; /* [a-z][a-z0-9-]*; NULL ends the array */
