@@ -57,7 +57,7 @@ bool parallel_help(engine *e) {
 }
 
 mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *arg) {
-    run *r = (run *)public;
+    run *r = run_of(public);
     engine *e = r->engine;
     if (e == NULL) { /* in `check` there is one thread */
         for (size_t i = 0; i < n; i++) {

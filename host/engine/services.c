@@ -7,10 +7,6 @@
 #include "module/load.h"
 #include "types/types.h"
 
-static run *run_of(mill_run *public) {
-    return (run *)public;
-}
-
 /* ---------------------------------------------------------------- messages */
 
 static void service_log(mill_run *public, mill_level level, const char *text) {

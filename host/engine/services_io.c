@@ -11,10 +11,6 @@
 
 #include "config/lines.h"
 
-static run *run_of(mill_run *public) {
-    return (run *)public;
-}
-
 /* ---------------------------------------------------------------- files */
 
 static sink *find_sink(const instance *in, const char *path) {

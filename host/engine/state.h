@@ -147,6 +147,11 @@ struct run {
     uint64_t done, total; /* progress; atomic */
 };
 
+/* What the host knows of the run that a plugin was given. */
+static inline run *run_of(mill_run *public) {
+    return (run *)public;
+}
+
 /* Why work should end, the weaker reasons first. */
 enum ask {
     ASK_NOTHING,
