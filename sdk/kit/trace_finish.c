@@ -37,19 +37,16 @@ static int64_t end_of(const table *t, uint64_t row) {
 }
 _Static_assert((int)GPU_START == CPU_START && (int)GPU_DUR == CPU_DUR, "end_of serves both");
 
-static void sort_table(table *t, size_t field, table_compare tie) {
-    uint32_t *order = table_order(t, field, tie);
-    table_permute(t, order, t->n);
-    free(order);
-}
-
 /* ---------------------------------------------------------------- devices and streams */
 
 /* Sorts a small table; gives back which row each old row became, to be freed. */
 static uint32_t *sort_and_renumber(table *t, size_t field, table_compare tie) {
-    uint32_t *order = table_order(t, field, tie), *now = kit_alloc(t->n + 1, sizeof *now);
-    for (uint64_t i = 0; i < t->n; i++)
-        now[order[i]] = (uint32_t)i;
+    uint32_t *order = kit_alloc(t->n + 1, sizeof *order), *now = kit_alloc(t->n + 1, sizeof *now);
+    for (uint32_t i = 0; i < t->n; i++)
+        order[i] = i;
+    table_sort_rows(t, field, tie, order, t->n);
+    for (uint32_t i = 0; i < t->n; i++)
+        now[order[i]] = i;
     table_permute(t, order, t->n);
     free(order);
     return now;
@@ -107,17 +104,22 @@ static int compare_gpu(const table *t, uint32_t a, uint32_t b) {
 /* Of sorted rows. */
 static void drop_duplicates(kit_trace *b) {
     table *t = &b->gpu;
-    uint32_t *kept = kit_alloc(t->n + 1, sizeof *kept);
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < t->n; i++) {
-        if (n && table_get(t, GPU_START, kept[n - 1]) == table_get(t, GPU_START, i) &&
-            compare_gpu(t, kept[n - 1], (uint32_t)i) == 0)
-            kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, i));
-        else
-            kept[n++] = (uint32_t)i;
+    uint64_t *dropped = NULL;
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < t->n; i++) {
+        if (table_get(t, GPU_START, kept) != table_get(t, GPU_START, i) ||
+            compare_gpu(t, kept, i) != 0) {
+            kept = i;
+            continue;
+        }
+        if (!dropped)
+            dropped = table_bits(t);
+        table_set_bit(dropped, i);
+        kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, i));
     }
-    table_permute(t, kept, n);
-    free(kept);
+    if (dropped)
+        table_drop(t, dropped);
+    free(dropped);
 }
 
 /* Cuts an activity at the start of the next later one of its stream that it runs into by more than
@@ -214,7 +216,7 @@ static void launches_init(launches *l, const table *cpu) {
             correlates(table_get(cpu, CPU_CORRELATION, i)))
             l->calls[l->n++] = (uint32_t)i;
     }
-    l->calls = table_sort(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
+    table_sort_rows(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
 }
 
 static int64_t correlation_at(const launches *l, uint64_t i) {
@@ -360,16 +362,16 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     for (size_t i = 0; i < n_tables; i++)
         table_seal(tables[i]);
     order_streams(b);
-    sort_table(&b->gpu, GPU_START, compare_gpu);
+    table_sort(&b->gpu, GPU_START, compare_gpu);
     drop_duplicates(b);
     if (clip_broken_timers(b, max_overlap))
-        sort_table(&b->gpu, GPU_START, compare_gpu); /* their ends moved */
+        table_sort(&b->gpu, GPU_START, compare_gpu); /* their ends moved */
     order_collectives(b);
     count_rows_of_devices(b);
-    sort_table(&b->flows, FLOW_TIME, NULL);
-    sort_table(&b->counters, COUNTER_TIME, NULL);
+    table_sort(&b->flows, FLOW_TIME, NULL);
+    table_sort(&b->counters, COUNTER_TIME, NULL);
 
-    sort_table(&b->cpu, CPU_START, compare_cpu);
+    table_sort(&b->cpu, CPU_START, compare_cpu);
     find_parents(b);
     join_launches(b);
 
