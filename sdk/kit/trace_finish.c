@@ -24,6 +24,8 @@ static const kit_diagnostic launched_late = {
     "launch delay is unknown.",
     false};
 
+#define BLOCK TABLE_STAGED_ROWS
+
 static int compare_i64(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
@@ -178,21 +180,33 @@ static int compare_cpu(const table *t, uint32_t a, uint32_t b) {
 
 /* Each thread's open slices hang together by their parents, from the innermost one out. */
 static void find_parents(kit_trace *b) {
+    typedef struct open_slice {
+        int64_t end;
+        uint32_t row; /* MILL_NONE: none */
+    } open_slice;
     table *t = &b->cpu;
-    uint32_t *parents = kit_realloc(NULL, t->n + 1, sizeof *parents);
-    uint32_t *innermost = kit_realloc(NULL, b->threads.n + 1, sizeof *innermost);
-    memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost); /* MILL_NONE */
-    for (uint64_t i = 0; i < t->n; i++) {
-        uint32_t *top = &innermost[table_get(t, CPU_THREAD, i)];
-        int64_t start = table_get(t, CPU_START, i), end = end_of(t, i);
-        while (*top != MILL_NONE && (end_of(t, *top) <= start || end_of(t, *top) < end))
-            *top = parents[*top];
-        parents[i] = *top;
-        *top = (uint32_t)i;
+    open_slice *innermost = kit_alloc(b->threads.n + 1, sizeof *innermost);
+    memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost);
+    table_begin(t, CPU_PARENT);
+    for (uint64_t first = 0; first < t->n; first += BLOCK) {
+        int64_t start[BLOCK], dur[BLOCK], thread[BLOCK];
+        size_t n = t->n - first < BLOCK ? (size_t)(t->n - first) : BLOCK;
+        table_read(t, CPU_START, first, n, start);
+        table_read(t, CPU_DUR, first, n, dur);
+        table_read(t, CPU_THREAD, first, n, thread);
+        for (size_t i = 0; i < n; i++) {
+            open_slice *top = &innermost[thread[i]];
+            int64_t end = start[i] + dur[i];
+            while (top->row != MILL_NONE && (top->end <= start[i] || top->end < end)) {
+                top->row = *table_cell(t, CPU_PARENT, top->row);
+                top->end = top->row != MILL_NONE ? end_of(t, top->row) : 0;
+            }
+            *table_cell(t, CPU_PARENT, first + i) = top->row;
+            *top = (open_slice){end, (uint32_t)(first + i)};
+        }
     }
-    table_put(t, CPU_PARENT, parents);
+    table_end(t, CPU_PARENT);
     free(innermost);
-    free(parents);
 }
 
 /* Which runtime and driver calls can have launched something, in the order of their correlation. */
@@ -208,14 +222,20 @@ static bool correlates(int64_t correlation) {
     return correlation != MILL_UNKNOWN && correlation != 0;
 }
 
+static bool launches_something(const table *cpu, uint64_t row) {
+    int64_t kind = table_get(cpu, CPU_KIND, row);
+    return (kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER) &&
+           correlates(table_get(cpu, CPU_CORRELATION, row));
+}
+
 static void launches_init(launches *l, const table *cpu) {
-    *l = (launches){.cpu = cpu, .calls = kit_realloc(NULL, cpu->n + 1, sizeof *l->calls)};
-    for (uint64_t i = 0; i < cpu->n; i++) {
-        int64_t kind = table_get(cpu, CPU_KIND, i);
-        if ((kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER) &&
-            correlates(table_get(cpu, CPU_CORRELATION, i)))
-            l->calls[l->n++] = (uint32_t)i;
-    }
+    *l = (launches){.cpu = cpu};
+    for (uint64_t i = 0; i < cpu->n; i++)
+        l->n += launches_something(cpu, i);
+    l->calls = kit_realloc(NULL, l->n, sizeof *l->calls);
+    for (uint64_t i = 0, n = 0; n < l->n; i++)
+        if (launches_something(cpu, i))
+            l->calls[n++] = (uint32_t)i;
     table_sort_rows(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
 }
 
@@ -257,16 +277,16 @@ static uint32_t launches_find(launches *l, int64_t correlation) {
 static void join_launches(kit_trace *b) {
     launches l;
     launches_init(&l, &b->cpu);
-    uint32_t *found = kit_realloc(NULL, b->gpu.n + 1, sizeof *found);
+    table_begin(&b->gpu, GPU_LAUNCH);
     for (uint64_t i = 0; i < b->gpu.n; i++) {
         int64_t correlation = table_get(&b->gpu, GPU_CORRELATION, i);
-        found[i] = correlates(correlation) ? launches_find(&l, correlation) : MILL_NONE;
-        if (found[i] != MILL_NONE &&
-            table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, found[i]))
+        uint32_t call = correlates(correlation) ? launches_find(&l, correlation) : MILL_NONE;
+        *table_cell(&b->gpu, GPU_LAUNCH, i) = call;
+        if (call != MILL_NONE &&
+            table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, call))
             kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, i));
     }
-    table_put(&b->gpu, GPU_LAUNCH, found);
-    free(found);
+    table_end(&b->gpu, GPU_LAUNCH);
     free(l.calls);
 }
 
@@ -372,8 +392,9 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     table_sort(&b->counters, COUNTER_TIME, NULL);
 
     table_sort(&b->cpu, CPU_START, compare_cpu);
-    find_parents(b);
     join_launches(b);
+    table_forget(&b->gpu, GPU_BYTE); /* so that there is less memory in use at a time */
+    find_parents(b);
 
     for (size_t i = 0; i < n_tables; i++)
         table_publish(tables[i]);

@@ -75,7 +75,7 @@ static void write_segment(rewriting *w, uint64_t s, const uint32_t *rows, size_t
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->width[f] == 0)
             continue;
-        w->segments[f][s] = kit_realloc(NULL, table_segment_room(t), t->width[f]);
+        w->segments[f][s] = table_segment(table_segment_room(t), t->width[f]);
         gather(t, f, rows, n, w->segments[f][s]);
     }
     for (size_t i = 0; i < n; i++)

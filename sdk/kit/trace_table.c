@@ -32,10 +32,18 @@ void table_finish(table *t) {
 
 /* ---------------------------------------------------------------- room */
 
+/* A little more than the rows take, so that a segment of the value, which has a head, can lie where
+ * another one was. */
+#define SPARE_BYTES 64
+
+char *table_segment(size_t rows, size_t width) {
+    return kit_realloc(NULL, rows * width + SPARE_BYTES, 1);
+}
+
 static void add_segment(table *t, size_t rows) {
     for (size_t f = 0; f < t->n_fields; f++) {
         t->segments[f] = kit_realloc(t->segments[f], t->n_segments + 1, sizeof(char *));
-        t->segments[f][t->n_segments] = t->width[f] ? kit_realloc(NULL, rows, t->width[f]) : NULL;
+        t->segments[f][t->n_segments] = t->width[f] ? table_segment(rows, t->width[f]) : NULL;
     }
     t->n_segments++;
     t->room += rows;
@@ -50,7 +58,8 @@ static void make_room(table *t) {
     t->room *= 2;
     for (size_t f = 0; f < t->n_fields; f++)
         if (t->width[f])
-            t->segments[f][0] = kit_realloc(t->segments[f][0], t->room, t->width[f]);
+            t->segments[f][0] =
+                kit_realloc(t->segments[f][0], t->room * t->width[f] + SPARE_BYTES, 1);
 }
 
 /* ---------------------------------------------------------------- widths */
@@ -97,12 +106,12 @@ static unsigned width_for(table_kind kind, uint64_t bits, bool any) {
     return bits < INT8_MAX ? 1 : bits < INT16_MAX ? 2 : bits < INT32_MAX ? 4 : 8;
 }
 
-/* Gives a column more bytes a row; its n first rows keep what they hold. */
+/* Gives a column another number of bytes a row; its n first rows keep what they hold. */
 static void widen(table *t, size_t field, unsigned width, uint64_t n) {
     size_t rows = table_segment_room(t);
     for (size_t s = 0; s < t->n_segments; s++) {
         uint64_t first = (uint64_t)s << TABLE_SEG_SHIFT;
-        char *now = kit_realloc(NULL, rows, width);
+        char *now = table_segment(rows, width);
         for (uint64_t i = first; i < n && i < first + TABLE_SEG_ROWS; i++)
             store(now, width, i - first,
                   encode(t->fields[field].kind, width, table_get(t, field, i)));
@@ -218,19 +227,31 @@ void table_seal(table *t) {
     t->n_staged = 0;
 }
 
-void table_put(table *t, size_t field, const uint32_t *values) {
+void table_forget(table *t, size_t field) {
+    for (size_t s = 0; s < t->n_segments; s++) {
+        free(t->segments[field][s]);
+        t->segments[field][s] = NULL;
+    }
+    t->width[field] = 0;
+}
+
+void table_begin(table *t, size_t field) {
+    widen(t, field, sizeof(uint32_t), 0);
+}
+
+void table_end(table *t, size_t field) {
     uint64_t bits = 0;
     bool any = false;
-    for (uint64_t i = 0; i < t->n; i++)
-        if (values[i] != MILL_NONE) {
-            bits |= values[i];
-            any = true;
-        }
-    widen(t, field, width_for(TABLE_REF, bits, any), 0);
-    unsigned width = t->width[field];
-    for (uint64_t i = 0; width && i < t->n; i++)
-        store(t->segments[field][i >> TABLE_SEG_SHIFT], width, i & (TABLE_SEG_ROWS - 1),
-              values[i] == MILL_NONE ? empty_of(TABLE_REF, width) : values[i]);
+    for (uint64_t i = 0; i < t->n; i++) {
+        uint32_t value = *table_cell(t, field, i);
+        bits |= value == MILL_NONE ? 0 : value;
+        any |= value != MILL_NONE;
+    }
+    unsigned width = width_for(TABLE_REF, bits, any);
+    if (width == 0)
+        table_forget(t, field);
+    else if (width < sizeof(uint32_t))
+        widen(t, field, width, t->n);
 }
 
 void table_set(table *t, size_t field, uint64_t row, int64_t value) {
@@ -254,6 +275,9 @@ void table_set(table *t, size_t field, uint64_t row, int64_t value) {
 void table_publish(table *t) {
     uint64_t n_segments = (t->n + TABLE_SEG_ROWS - 1) / TABLE_SEG_ROWS;
     table_flush(t);
+    for (size_t f = 0; f < t->n_fields; f++)
+        if (t->fields[f].to == 0)
+            table_forget(t, f);
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->fields[f].to == 0)
             continue;

@@ -19,8 +19,7 @@ typedef enum table_kind {
     TABLE_REF,   /* uint32: 0, 1, 2 or 4 bytes; MILL_NONE is the greatest */
 } table_kind;
 
-#define TABLE_NOT_STAGED                                                                           \
-    SIZE_MAX /* `from` of a column that table_put fills when all rows are there */
+#define TABLE_NOT_STAGED SIZE_MAX /* `from` of a column that is filled when all rows are there */
 
 /* A column: the member at `from` of the row struct, `size` bytes, published at `to` of the
  * mill_trace; to 0: a column of the builder's only. */
@@ -71,11 +70,24 @@ static inline void *table_append(table *t) {
     return t->staged + t->n_staged++ * t->row_size;
 }
 
-/* Values of a column that is not staged, one for each row. */
-void table_put(table *t, size_t field, const uint32_t *values);
-
 /* Changes one cell; a whole number, MILL_UNKNOWN or MILL_NONE. */
 void table_set(table *t, size_t field, uint64_t row, int64_t value);
+
+/* A column that is not staged: begun when all rows are there, then filled cell by cell, then ended.
+ */
+void table_begin(table *t, size_t field);
+void table_end(table *t, size_t field);
+
+static inline uint32_t *table_cell(const table *t, size_t field, uint64_t row) {
+    return (uint32_t *)(void *)t->segments[field][row >> TABLE_SEG_SHIFT] +
+           (row & (TABLE_SEG_ROWS - 1));
+}
+
+/* Frees a column; all its values are unknown then. */
+void table_forget(table *t, size_t field);
+
+/* Memory for so many rows of a column. */
+char *table_segment(size_t rows, size_t width);
 
 /* Moves the columns into the value. All that may follow is table_finish. */
 void table_publish(table *t);
@@ -106,6 +118,13 @@ static inline int64_t table_get(const table *t, size_t field, uint64_t row) {
                 : width == 2 ? *(const int16_t *)(const void *)at
                              : *(const int8_t *)at;
     return v == INT32_MIN >> (32 - 8 * width) ? MILL_UNKNOWN : v;
+}
+
+/* The cells of n rows. */
+static inline void table_read(const table *t, size_t field, uint64_t first, size_t n,
+                              int64_t *restrict to) {
+    for (size_t i = 0; i < n; i++)
+        to[i] = table_get(t, field, first + i);
 }
 
 /* ---------------------------------------------------------------- order (trace_order.c)
