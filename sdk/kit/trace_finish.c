@@ -24,7 +24,8 @@ static const kit_diagnostic launched_late = {
     "launch delay is unknown.",
     false};
 
-#define BLOCK TABLE_STAGED_ROWS
+/* The cells of a block of rows. */
+typedef int64_t cells[TABLE_STAGED_ROWS];
 
 static int compare_i64(int64_t a, int64_t b) {
     return (a > b) - (a < b);
@@ -55,10 +56,12 @@ static uint32_t *sort_and_renumber(table *t, size_t field, table_compare tie) {
 }
 
 static void renumber(table *t, size_t field, const uint32_t *now) {
-    for (uint64_t i = 0; i < t->n; i++) {
-        uint32_t old = (uint32_t)table_get(t, field, i);
-        if (now[old] != old)
-            table_set(t, field, i, now[old]);
+    cells old;
+    for (table_block k = {0}; table_next(t, &k);) {
+        table_read(t, field, &k, old);
+        for (size_t i = 0; i < k.n; i++)
+            if (now[old[i]] != old[i])
+                table_set(t, field, k.first + i, now[old[i]]);
     }
 }
 
@@ -79,9 +82,11 @@ static void order_streams(kit_trace *b) {
 
 static void count_rows_of_devices(kit_trace *b) {
     int64_t *rows = kit_alloc(b->streams.n + 1, sizeof *rows);
-    for (uint64_t i = 0; i < b->gpu.n; i++) {
-        uint64_t stream = (uint64_t)table_get(&b->gpu, GPU_STREAM, i);
-        rows[stream]++;
+    cells stream;
+    for (table_block k = {0}; table_next(&b->gpu, &k);) {
+        table_read(&b->gpu, GPU_STREAM, &k, stream);
+        for (size_t i = 0; i < k.n; i++)
+            rows[stream[i]]++;
     }
     for (uint64_t i = 0; i < b->streams.n; i++) {
         uint64_t device = (uint64_t)table_get(&b->streams, STREAM_DEVICE, i);
@@ -108,16 +113,22 @@ static void drop_duplicates(kit_trace *b) {
     table *t = &b->gpu;
     uint64_t *dropped = NULL;
     uint32_t kept = 0;
-    for (uint32_t i = 1; i < t->n; i++) {
-        if (table_get(t, GPU_START, kept) != table_get(t, GPU_START, i) ||
-            compare_gpu(t, kept, i) != 0) {
-            kept = i;
-            continue;
+    int64_t kept_start = MILL_UNKNOWN; /* as no activity starts */
+    cells start;
+    for (table_block k = {0}; table_next(t, &k);) {
+        table_read(t, GPU_START, &k, start);
+        for (size_t i = 0; i < k.n; i++) {
+            uint32_t row = (uint32_t)(k.first + i);
+            if (start[i] != kept_start || compare_gpu(t, kept, row) != 0) {
+                kept = row;
+                kept_start = start[i];
+                continue;
+            }
+            if (!dropped)
+                dropped = table_bits(t);
+            table_set_bit(dropped, row);
+            kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, row));
         }
-        if (!dropped)
-            dropped = table_bits(t);
-        table_set_bit(dropped, i);
-        kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, i));
     }
     if (dropped)
         table_drop(t, dropped);
@@ -188,21 +199,20 @@ static void find_parents(kit_trace *b) {
     open_slice *innermost = kit_alloc(b->threads.n + 1, sizeof *innermost);
     memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost);
     table_begin(t, CPU_PARENT);
-    for (uint64_t first = 0; first < t->n; first += BLOCK) {
-        int64_t start[BLOCK], dur[BLOCK], thread[BLOCK];
-        size_t n = t->n - first < BLOCK ? (size_t)(t->n - first) : BLOCK;
-        table_read(t, CPU_START, first, n, start);
-        table_read(t, CPU_DUR, first, n, dur);
-        table_read(t, CPU_THREAD, first, n, thread);
-        for (size_t i = 0; i < n; i++) {
+    cells start, dur, thread;
+    for (table_block k = {0}; table_next(t, &k);) {
+        table_read(t, CPU_START, &k, start);
+        table_read(t, CPU_DUR, &k, dur);
+        table_read(t, CPU_THREAD, &k, thread);
+        for (size_t i = 0; i < k.n; i++) {
             open_slice *top = &innermost[thread[i]];
             int64_t end = start[i] + dur[i];
             while (top->row != MILL_NONE && (top->end <= start[i] || top->end < end)) {
                 top->row = *table_cell(t, CPU_PARENT, top->row);
                 top->end = top->row != MILL_NONE ? end_of(t, top->row) : 0;
             }
-            *table_cell(t, CPU_PARENT, first + i) = top->row;
-            *top = (open_slice){end, (uint32_t)(first + i)};
+            *table_cell(t, CPU_PARENT, k.first + i) = top->row;
+            *top = (open_slice){end, (uint32_t)(k.first + i)};
         }
     }
     table_end(t, CPU_PARENT);
@@ -222,20 +232,22 @@ static bool correlates(int64_t correlation) {
     return correlation != MILL_UNKNOWN && correlation != 0;
 }
 
-static bool launches_something(const table *cpu, uint64_t row) {
-    int64_t kind = table_get(cpu, CPU_KIND, row);
-    return (kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER) &&
-           correlates(table_get(cpu, CPU_CORRELATION, row));
-}
-
 static void launches_init(launches *l, const table *cpu) {
+    uint64_t room = 0;
+    cells kind, correlation;
     *l = (launches){.cpu = cpu};
-    for (uint64_t i = 0; i < cpu->n; i++)
-        l->n += launches_something(cpu, i);
-    l->calls = kit_realloc(NULL, l->n, sizeof *l->calls);
-    for (uint64_t i = 0, n = 0; n < l->n; i++)
-        if (launches_something(cpu, i))
-            l->calls[n++] = (uint32_t)i;
+    for (table_block k = {0}; table_next(cpu, &k);) {
+        if (room < l->n + k.n) {
+            room = 2 * (l->n + k.n);
+            l->calls = kit_realloc(l->calls, room, sizeof *l->calls);
+        }
+        table_read(cpu, CPU_KIND, &k, kind);
+        table_read(cpu, CPU_CORRELATION, &k, correlation);
+        for (size_t i = 0; i < k.n; i++)
+            if ((kind[i] == MILL_CPU_RUNTIME || kind[i] == MILL_CPU_DRIVER) &&
+                correlates(correlation[i]))
+                l->calls[l->n++] = (uint32_t)(k.first + i);
+    }
     table_sort_rows(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
 }
 
@@ -277,14 +289,18 @@ static uint32_t launches_find(launches *l, int64_t correlation) {
 static void join_launches(kit_trace *b) {
     launches l;
     launches_init(&l, &b->cpu);
+    cells correlation, start;
     table_begin(&b->gpu, GPU_LAUNCH);
-    for (uint64_t i = 0; i < b->gpu.n; i++) {
-        int64_t correlation = table_get(&b->gpu, GPU_CORRELATION, i);
-        uint32_t call = correlates(correlation) ? launches_find(&l, correlation) : MILL_NONE;
-        *table_cell(&b->gpu, GPU_LAUNCH, i) = call;
-        if (call != MILL_NONE &&
-            table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, call))
-            kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, i));
+    for (table_block k = {0}; table_next(&b->gpu, &k);) {
+        table_read(&b->gpu, GPU_CORRELATION, &k, correlation);
+        table_read(&b->gpu, GPU_START, &k, start);
+        for (size_t i = 0; i < k.n; i++) {
+            uint32_t call =
+                correlates(correlation[i]) ? launches_find(&l, correlation[i]) : MILL_NONE;
+            *table_cell(&b->gpu, GPU_LAUNCH, k.first + i) = call;
+            if (call != MILL_NONE && start[i] < table_get(&b->cpu, CPU_START, call))
+                kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, k.first + i));
+        }
     }
     table_end(&b->gpu, GPU_LAUNCH);
     free(l.calls);

@@ -202,20 +202,23 @@ static void merge_late(const sorting *s, uint32_t *v, uint64_t n_v, const uint32
 static void sort_nearly_sorted(const sorting *s, uint32_t *v, uint64_t n) {
     uint32_t *late = NULL;
     uint64_t kept = 0, n_late = 0, room = 0;
+    int64_t last_key = 0;
     for (uint64_t i = 0; i < n; i++) {
         uint32_t row = v[i];
-        if (kept > 0 && !in_order(s, v[kept - 1], row)) {
+        int64_t key = key_of(s, row);
+        if (kept > 0 && key <= last_key && !in_order(s, v[kept - 1], row)) {
             if (n_late == room) {
                 room = room ? 2 * room : 64;
                 late = kit_realloc(late, room, sizeof *late);
             }
-            /* If it fits behind the last but one, that one is out of place: it may lie far off. */
+            /* If it fits behind the last but one, the last is the one out of place. */
             bool fits = kept == 1 || in_order(s, v[kept - 2], row);
             late[n_late++] = fits ? v[--kept] : row;
             if (!fits)
                 continue;
         }
         v[kept++] = row;
+        last_key = key;
     }
     if (n_late > n / 2)
         merge_sort(s, late, n_late);
@@ -270,20 +273,28 @@ void table_drop(table *t, const uint64_t *bits) {
 
 /* Marks the rows out of place; NULL: there are none. */
 static uint64_t *mark_late(const sorting *s) {
-    uint64_t *marked = NULL, n = s->t->n;
-    uint32_t before = MILL_NONE, last = 0; /* the last two that are in their place */
-    for (uint32_t row = 1; row < n; row++) {
-        if (in_order(s, last, row)) {
-            before = last;
+    const table *t = s->t;
+    uint64_t *marked = NULL;
+    uint32_t before = MILL_NONE, last = MILL_NONE; /* the last two that are in their place */
+    int64_t keys[TABLE_STAGED_ROWS], last_key = 0;
+    for (table_block k = {0}; table_next(t, &k);) {
+        table_read(t, s->field, &k, keys);
+        for (size_t i = 0; i < k.n; i++) {
+            uint32_t row = (uint32_t)(k.first + i);
+            if (last == MILL_NONE || keys[i] > last_key || in_order(s, last, row)) {
+                before = last;
+            } else {
+                if (!marked)
+                    marked = table_bits(t);
+                /* As in sort_nearly_sorted. */
+                bool fits = before == MILL_NONE || in_order(s, before, row);
+                table_set_bit(marked, fits ? last : row);
+                if (!fits)
+                    continue;
+            }
             last = row;
-            continue;
+            last_key = keys[i];
         }
-        if (!marked)
-            marked = table_bits(s->t);
-        /* As in sort_nearly_sorted. */
-        bool fits = before == MILL_NONE || in_order(s, before, row);
-        table_set_bit(marked, fits ? last : row);
-        last = fits ? row : last;
     }
     return marked;
 }

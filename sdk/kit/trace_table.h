@@ -120,11 +120,24 @@ static inline int64_t table_get(const table *t, size_t field, uint64_t row) {
     return v == INT32_MIN >> (32 - 8 * width) ? MILL_UNKNOWN : v;
 }
 
-/* The cells of n rows. */
-static inline void table_read(const table *t, size_t field, uint64_t first, size_t n,
-                              int64_t *restrict to) {
-    for (size_t i = 0; i < n; i++)
-        to[i] = table_get(t, field, first + i);
+/* Rows of a sealed table, to be read a block at a time: for (table_block k = {0}; table_next(t,
+ * &k);)
+ */
+typedef struct table_block {
+    uint64_t first;
+    size_t n;
+} table_block;
+
+static inline bool table_next(const table *t, table_block *k) {
+    k->first += k->n;
+    k->n = t->n - k->first < TABLE_STAGED_ROWS ? (size_t)(t->n - k->first) : TABLE_STAGED_ROWS;
+    return k->n > 0;
+}
+
+static inline void table_read(const table *t, size_t field, const table_block *k,
+                              int64_t to[restrict TABLE_STAGED_ROWS]) {
+    for (size_t i = 0; i < k->n; i++)
+        to[i] = table_get(t, field, k->first + i);
 }
 
 /* ---------------------------------------------------------------- order (trace_order.c)
