@@ -221,6 +221,72 @@ static void test_segments(void) {
     bench_destroy(host);
 }
 
+/* Times of row i of n, in the orders that files have and in some that none should have. */
+static int64_t in_order(int64_t i, int64_t n) {
+    (void)n;
+    return i / 3;
+}
+static int64_t backwards(int64_t i, int64_t n) {
+    return n - i;
+}
+static int64_t children_first(int64_t i, int64_t n) { /* 2, 3, 1; 5, 6, 4; … and one over all */
+    return i == n - 1 ? 0 : i % 3 == 2 ? i - 1 : i + 2;
+}
+static int64_t five_queues(int64_t i, int64_t n) { /* one behind the other */
+    return i % (n / 5) * 7 + i % 2;
+}
+static int64_t one_far_off(int64_t i, int64_t n) {
+    return i == 70000 ? 10 * n : i == 140000 ? 3 : i;
+}
+static int64_t mixed(int64_t i, int64_t n) {
+    return (int64_t)((uint64_t)i * 2654435761u % (uint64_t)n) / 4;
+}
+
+/* Over several segments; rows of one time stay as they stand. */
+static void test_orders(void) {
+    static int64_t (*const orders[])(int64_t, int64_t) = {
+        in_order, backwards, children_first, five_queues, one_far_off, mixed,
+    };
+    const int64_t n = 200001;
+    for (size_t k = 0; k < G_N_ELEMENTS(orders); k++) {
+        bench *host = bench_create(NULL, NULL);
+        kit_trace *b = kit_trace_create(bench_services(host));
+        for (int64_t i = 0; i < n; i++)
+            kit_trace_counter(
+                b, &(kit_counter_row){.time = orders[k](i, n), .value = (double)i, .name = 0});
+        const mill_trace *t = kit_trace_finish(b, 0);
+        g_assert_cmpuint(t->counters.n, ==, (uint64_t)n);
+        int64_t before = MILL_UNKNOWN, before_row = -1;
+        for (uint64_t i = 0; i < t->counters.n; i++) {
+            int64_t time = mill_i64(t, &t->counters.time, i);
+            int64_t row = (int64_t)mill_f64(t, &t->counters.value, i);
+            g_assert_true(time > before || (time == before && row > before_row));
+            g_assert_cmpint(time, ==, orders[k](row, n));
+            before = time;
+            before_row = row;
+        }
+        kit_trace_destroy(b);
+        bench_destroy(host);
+    }
+}
+
+/* Every third activity twice, over several segments. */
+static void test_many_duplicates(void) {
+    const int64_t n = 150000;
+    bench *host = bench_create(NULL, NULL);
+    kit_trace *b = kit_trace_create(bench_services(host));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t copies = i % 3 == 0 ? 2 : 1; copies > 0; copies--)
+            append(b, &(activity){.start = i + 1, .dur = 1, .correlation = i});
+    const mill_trace *t = kit_trace_finish(b, MAX_OVERLAP);
+    g_assert_cmpuint(t->gpu.n, ==, (uint64_t)n);
+    g_assert_cmpuint(count_of(t, "duplicate"), ==, (uint64_t)n / 3);
+    for (uint64_t i = 0; i < t->gpu.n; i++)
+        g_assert_cmpint(mill_i64(t, &t->gpu.correlation, i), ==, (int64_t)i);
+    kit_trace_destroy(b);
+    bench_destroy(host);
+}
+
 static void test_limits(void) {
     static const struct {
         int64_t start, dur;
@@ -270,6 +336,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/kit/trace/activities", test_activities);
     g_test_add_func("/kit/trace/slices", test_slices);
     g_test_add_func("/kit/trace/segments", test_segments);
+    g_test_add_func("/kit/trace/orders", test_orders);
+    g_test_add_func("/kit/trace/many-duplicates", test_many_duplicates);
     g_test_add_func("/kit/trace/limits", test_limits);
     g_test_add_func("/kit/trace/far-apart", test_far_apart);
     return g_test_run();
