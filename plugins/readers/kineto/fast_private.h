@@ -22,12 +22,12 @@ typedef enum place {
     AT_OTHER,
     AT_ARGS_CLOSE, /* behind the '}' of args */
     IN_ARGS,       /* behind the '{' of args; from here on: in it */
-    AT_DEVICE,
+    AT_GRID,
+    AT_BLOCK,
+    AT_DEVICE, /* from here on: whole numbers */
     AT_STREAM,
     AT_CORRELATION,
     AT_EXTERNAL_ID,
-    AT_GRID,
-    AT_BLOCK,
     AT_BYTES,
     AT_WAITED_EVENT,
     AT_COLLECTIVE, /* of a collective operation: leaves the event to the reference parser */
@@ -36,15 +36,17 @@ typedef enum place {
     N_PLACES = AT_OTHER_ARG + 32
 } place;
 #define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)
+#define N_NUMBERS (AT_COLLECTIVE - AT_GRID)
 
-/* What stood between two values once: if the same bytes stand there again, they mean the same. So a
- * comparison of 32 bytes replaces blanks, commas, quotes and the search for the key, whatever the
- * writer's layout. */
+/* What stood between two values once: if the same bytes stand there again, they mean the same. So
+ * one comparison replaces blanks, commas, quotes and the search for the key, whatever the writer's
+ * layout. A line of cache each. */
+#define SUCCESSOR_MAX 61
 typedef struct successor {
-    uint8_t text[32];
-    uint8_t length; /* 0: none */
-    uint8_t brace;  /* where in the text an event's '{' is */
-    uint8_t next;   /* place */
+    uint8_t text[SUCCESSOR_MAX];
+    uint8_t length;
+    uint8_t brace; /* where in the text an event's '{' is */
+    uint8_t next;  /* place */
 } successor;
 
 #define N_WAYS 3
@@ -57,9 +59,16 @@ typedef struct known_category {
     const category *category;
 } known_category;
 
+/* A process or thread, as written. The key is the text itself, if that has up to eight bytes. */
+typedef struct fast_id {
+    json_value text;
+    uint64_t key;
+} fast_id;
+#define KEY_LONG UINT64_MAX
+
 /* Lines of the timeline and streams found before, by a hash of their numbers. */
 typedef struct known_line {
-    int64_t pid, tid;
+    uint64_t pid, tid; /* keys */
     uint32_t track;
 } known_line;
 typedef struct known_stream {
@@ -92,9 +101,9 @@ typedef struct fast_event {
     const char *name;
     size_t name_length;
     const category *category; /* NULL: it has none */
-    json_value pid, tid;
-    int64_t pid_number, tid_number; /* MILL_UNKNOWN: a word */
-    int64_t ts, dur, device, stream, correlation, external_id, grid, block, bytes, waited_event;
+    fast_id pid, tid;
+    int64_t ts, dur;
+    int64_t number[N_NUMBERS]; /* by place, from AT_GRID on */
     char ph;
     bool has_args;
 } fast_event;

@@ -19,7 +19,7 @@ static inline bool scan_int(const char **p, int64_t *ret) {
     unsigned n = simd_digits(&digits, &value);
     *p = digits;
     *ret = negative ? -(int64_t)value : (int64_t)value;
-    return n > 0 && n < 18;
+    return n > 0 && n < 16;
 }
 
 /* Microseconds with up to three decimals, as nanoseconds. */
@@ -30,7 +30,7 @@ static inline bool scan_time(const char **p, int64_t *ret) {
     unsigned n_part = 0;
     *p += quoted;
     unsigned n = simd_digits(p, &whole);
-    if (n == 0 || n > 15 + (whole < 9000000000000000))
+    if (n == 0 || whole > 9000000000000000)
         return false;
     if (**p == '.') {
         ++*p;
@@ -73,16 +73,21 @@ static inline bool scan_plain(const char **p, const char **ret_text, size_t *ret
 }
 
 /* A process or thread: a number, or a word. */
-static inline bool scan_id(const char **p, json_value *ret, int64_t *ret_number) {
+static inline bool scan_id(const char **p, fast_id *ret) {
     const char *begin = *p;
+    json_value *text = &ret->text;
+    bool ok;
     if (*begin == '"') {
-        *ret_number = MILL_UNKNOWN;
-        *ret = (json_value){.kind = JSON_STRING};
-        return scan_plain(p, &ret->at, &ret->length);
+        *text = (json_value){.kind = JSON_STRING};
+        ok = scan_plain(p, &text->at, &text->length);
+    } else {
+        uint64_t number;
+        unsigned n = simd_digits(p, &number);
+        *text = (json_value){begin, n, JSON_NUMBER, false};
+        ok = n > 0 && n < 16 && (*begin != '0' || n == 1);
     }
-    bool ok = scan_int(p, ret_number);
-    *ret = (json_value){begin, (size_t)(*p - begin), JSON_NUMBER, false};
-    return ok && (*begin != '0' || ret->length == 1) && *begin != '-';
+    ret->key = text->length > 8 ? KEY_LONG : simd_key(text->at, (unsigned)text->length);
+    return ok;
 }
 
 static inline bool is_token(char c) {
@@ -100,7 +105,8 @@ static inline bool scan_other(const char **p, const char *end) {
         return *q == '"';
     }
     const char *q = *p + (**p == '-');
-    if (*q >= '0' && *q <= '9') {
+    uint64_t number;
+    if (simd_digits(&q, &number)) {
         while (is_token(*q))
             q++;
         *p = q;
@@ -147,10 +153,10 @@ static const char *blanks(const char *p) {
 }
 
 /* Finds out what stands between two values, and remembers it. NULL: not for us. */
-static __attribute__((noinline)) const char *step_slowly(fast *f, place from, const char *begin,
-                                                         const char **ret_brace, place *ret_next) {
+static __attribute__((noinline)) const successor *learn(fast *f, place from, const char *begin) {
     const char *p = blanks(begin), *brace = begin;
     bool first = from == IN_ARGS || from == AT_EVENT, in_args = from >= IN_ARGS;
+    place next;
     if (from == AT_CLOSE) { /* on to the next event */
         if (*p != ',')
             return NULL;
@@ -165,7 +171,7 @@ static __attribute__((noinline)) const char *step_slowly(fast *f, place from, co
     }
     if (*p == '}') {
         p++;
-        *ret_next = in_args ? AT_ARGS_CLOSE : AT_CLOSE;
+        next = in_args ? AT_ARGS_CLOSE : AT_CLOSE;
     } else {
         const char *key;
         size_t length;
@@ -178,31 +184,32 @@ static __attribute__((noinline)) const char *step_slowly(fast *f, place from, co
         if (*p++ != ':')
             return NULL;
         p = blanks(p);
-        if (*p == '\0') /* where the text ends, blanks may be missing: nothing to remember */
+        if (*p == '\0') /* where the text ends, blanks may be missing */
             return NULL;
-        *ret_next = fast_place_of(in_args, key, length);
+        next = fast_place_of(in_args, key, length);
     }
-    *ret_brace = brace;
-    if (p - begin <= (ptrdiff_t)sizeof f->successors[0][0].text) {
-        successor *s = &f->successors[from][f->newest[from]++ % N_WAYS];
-        *s = (successor){.length = (uint8_t)(p - begin),
-                         .brace = (uint8_t)(brace - begin),
-                         .next = (uint8_t)*ret_next};
-        memcpy(s->text, begin, s->length);
-    }
-    return p;
+    if (p - begin > SUCCESSOR_MAX)
+        return NULL;
+    successor *s = &f->successors[from][f->newest[from]++ % N_WAYS];
+    *s = (successor){
+        .length = (uint8_t)(p - begin), .brace = (uint8_t)(brace - begin), .next = (uint8_t)next};
+    memcpy(s->text, begin, s->length);
+    return s;
 }
 
-static inline const char *step(fast *f, place from, const char *p, const char **ret_brace,
-                               place *ret_next) {
+static inline bool stands_at(const successor *s, const char *p) {
+    unsigned length = s->length;
+    if (length <= 32)
+        return simd_same(p, s->text, length);
+    return simd_same(p, s->text, 32) && simd_same(p + 32, s->text + 32, length - 32);
+}
+
+static inline const successor *step(fast *f, place from, const char *p) {
     const successor *ways = f->successors[from];
     for (size_t i = 0; i < N_WAYS; i++)
-        if (ways[i].length && simd_same(p, ways[i].text, ways[i].length)) {
-            *ret_brace = p + ways[i].brace;
-            *ret_next = (place)ways[i].next;
-            return p + ways[i].length;
-        }
-    return step_slowly(f, from, p, ret_brace, ret_next);
+        if (stands_at(&ways[i], p))
+            return &ways[i];
+    return learn(f, from, p);
 }
 
 static inline bool scan_value(fast *f, place at, const char **p, const char *end, fast_event *e) {
@@ -216,29 +223,23 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
     case AT_NAME:
         return scan_plain(p, &e->name, &e->name_length);
     case AT_PID:
-        return scan_id(p, &e->pid, &e->pid_number);
+        return scan_id(p, &e->pid);
     case AT_TID:
-        return scan_id(p, &e->tid, &e->tid_number);
+        return scan_id(p, &e->tid);
     case AT_TS:
         return scan_time(p, &e->ts);
     case AT_DUR:
         return scan_time(p, &e->dur);
-    case AT_DEVICE:
-        return scan_int(p, &e->device);
-    case AT_STREAM:
-        return scan_int(p, &e->stream);
-    case AT_CORRELATION:
-        return scan_int(p, &e->correlation);
-    case AT_EXTERNAL_ID:
-        return scan_int(p, &e->external_id);
     case AT_GRID:
-        return scan_product(p, &e->grid);
     case AT_BLOCK:
-        return scan_product(p, &e->block);
+        return scan_product(p, &e->number[at - AT_GRID]);
+    case AT_DEVICE:
+    case AT_STREAM:
+    case AT_CORRELATION:
+    case AT_EXTERNAL_ID:
     case AT_BYTES:
-        return scan_int(p, &e->bytes);
     case AT_WAITED_EVENT:
-        return scan_int(p, &e->waited_event);
+        return scan_int(p, &e->number[at - AT_GRID]);
     case AT_COLLECTIVE:
         return false;
     default:
@@ -246,33 +247,33 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
     }
 }
 
-static const fast_event no_event = {
-    .name = "",
-    .pid_number = MILL_UNKNOWN,
-    .tid_number = MILL_UNKNOWN,
-    .ts = MILL_UNKNOWN,
-    .dur = MILL_UNKNOWN,
-    .device = MILL_UNKNOWN,
-    .stream = MILL_UNKNOWN,
-    .correlation = MILL_UNKNOWN,
-    .external_id = MILL_UNKNOWN,
-    .grid = MILL_UNKNOWN,
-    .block = MILL_UNKNOWN,
-    .bytes = MILL_UNKNOWN,
-    .waited_event = MILL_UNKNOWN,
-};
+/* Member by member: faster than copying an empty one. */
+static inline void begin_event(fast_event *e) {
+    e->name = "";
+    e->name_length = 0;
+    e->category = NULL;
+    e->pid.text = e->tid.text = (json_value){0};
+    e->pid.key = e->tid.key = 0;
+    e->ts = e->dur = MILL_UNKNOWN;
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        e->number[i] = MILL_UNKNOWN;
+    e->ph = '\0';
+    e->has_args = false;
+}
 
 size_t FAST_SCAN(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *ret_events) {
-    const char *p = text, *done = text, *begin = text, *brace;
-    fast_event e = no_event;
-    place at = AT_EVENT, next;
+    const char *p = text, *done = text, *begin = text;
+    const successor *s;
+    fast_event e;
+    place at = AT_EVENT;
     *ret_events = 0;
-    while ((p = step(f, at, p, &brace, &next)) != NULL) {
+    while ((s = step(f, at, p)) != NULL) {
         if (at <= AT_CLOSE) { /* a new event begins */
-            begin = brace;
-            e = no_event;
+            begin = p + s->brace;
+            begin_event(&e);
         }
-        at = next;
+        p += s->length;
+        at = (place)s->next;
         if (at == AT_CLOSE) {
             if (!fast_take(f, &e, byte + (uint64_t)(begin - text)))
                 break;

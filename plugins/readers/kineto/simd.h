@@ -22,7 +22,7 @@ static inline bool simd_same(const char *p, const uint8_t *text, unsigned length
     __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
     __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)text);
     uint32_t differ = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
-    return differ << (32 - length) == 0;
+    return _bzhi_u32(differ, length) == 0;
 }
 
 static inline const char *simd_plain_end(const char *p) {
@@ -151,12 +151,29 @@ static inline const char *simd_string_end(const char *p) {
 
 /* ---------------------------------------------------------------- digits */
 
-/* Passes up to 18 digits; returns how many, and their value. */
+/* Passes up to 16 digits; returns how many, and their value. */
 static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
-#if defined SIMD_SCALAR || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#if defined SIMD_AVX2
+    /* Digits to the right end of the register, then neighbours are joined: to two of decimal
+     * digits, four, eight. Left of the first digit the window holds what makes zeros. */
+    static const uint8_t window[32] = {128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
+                                       128, 128, 128, 128, 128, 0,   1,   2,   3,   4,   5,
+                                       6,   7,   8,   9,   10,  11,  12,  13,  14,  15};
+    __m128i v =
+        _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)*at), _mm_set1_epi8('0'));
+    __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(9)), v);
+    unsigned n = (unsigned)__builtin_ctz(~(uint32_t)_mm_movemask_epi8(digit));
+    v = _mm_shuffle_epi8(v, _mm_loadu_si128((const __m128i *)(const void *)(window + n)));
+    v = _mm_maddubs_epi16(v, _mm_set1_epi16(10 + (1 << 8)));
+    v = _mm_madd_epi16(v, _mm_set1_epi32(100 + (1 << 16)));
+    v = _mm_packus_epi32(v, v);
+    v = _mm_madd_epi16(v, _mm_set1_epi32(10000 + (1 << 16)));
+    uint64_t halves = (uint64_t)_mm_cvtsi128_si64(v);
+    uint64_t value = (halves & UINT32_MAX) * 100000000 + (halves >> 32);
+#elif defined SIMD_SCALAR || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
     unsigned n = 0;
     uint64_t value = 0;
-    for (; n < 18 && (*at)[n] >= '0' && (*at)[n] <= '9'; n++)
+    for (; n < 16 && (*at)[n] >= '0' && (*at)[n] <= '9'; n++)
         value = 10 * value + (uint64_t)((*at)[n] - '0');
 #else
     static const uint64_t powers[] = {1,      10,      100,      1000,     10000,
@@ -172,8 +189,6 @@ static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
         part = over ? (unsigned)__builtin_ctzll(over) >> 3 : 8;
         if (part == 0)
             break;
-        if (n + part > 18)
-            part = 18 - n;
         word <<= 8 * (8 - part);
         word = word * 10 + (word >> 8);
         word = ((word & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
@@ -181,11 +196,22 @@ static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
                32;
         value = value * powers[part] + word;
         n += part;
-    } while (part == 8 && n < 18);
+    } while (part == 8 && n < 16);
 #endif
     *at += n;
     *ret_value = value;
     return n;
+}
+
+/* The first n (0 to 8) bytes as one word, another one for any other text without NUL. */
+static inline uint64_t simd_key(const char *text, unsigned n) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return n ? word << (64 - 8 * n) : 0;
+#else
+    return n ? word >> (64 - 8 * n) : 0;
+#endif
 }
 
 #endif
