@@ -10,6 +10,10 @@
 
 #include "simd.h"
 
+static inline const char *blanks(const char *p) {
+    return (uint8_t)*p > ' ' ? p : simd_blanks_end(p);
+}
+
 /* Value of a member: moves p behind it. Each returns false where the event is not for us. */
 
 static inline bool scan_int(const char **p, int64_t *ret) {
@@ -50,13 +54,10 @@ static inline bool scan_product(const char **p, int64_t *ret) {
     if (**p != '[')
         return false;
     do {
-        ++*p;
-        while (**p == ' ' || **p == '\n' || **p == '\r' || **p == '\t')
-            ++*p;
+        *p = blanks(*p + 1);
         if (!scan_int(p, &n) || n < 0 || __builtin_mul_overflow(product, n, &product))
             return false;
-        while (**p == ' ' || **p == '\n' || **p == '\r' || **p == '\t')
-            ++*p;
+        *p = blanks(*p);
     } while (**p == ',');
     *ret = product;
     return *(*p)++ == ']';
@@ -95,8 +96,8 @@ static inline bool is_token(char c) {
            c == '+' || c == '.';
 }
 
-/* Passes a value that no column needs. */
-static inline bool scan_other(const char **p, const char *end) {
+/* Passes a string, whatever is in it, or a number. */
+static inline bool scan_scalar(const char **p) {
     if (**p == '"') {
         const char *q = simd_string_end(*p + 1);
         while (*q == '\\' && q[1] != '\0')
@@ -104,15 +105,44 @@ static inline bool scan_other(const char **p, const char *end) {
         *p = q + 1;
         return *q == '"';
     }
-    const char *q = *p + (**p == '-');
     uint64_t number;
-    if (simd_digits(&q, &number)) {
-        while (is_token(*q))
-            q++;
-        *p = q;
-        return true;
+    *p += **p == '-';
+    bool ok = simd_digits(p, &number) > 0;
+    while (is_token(**p))
+        ++*p;
+    return ok;
+}
+
+/* Passes arrays of arrays of scalars, which shapes and strides of tensors are. */
+static inline bool scan_array(const char **p) {
+    unsigned depth = 0;
+    for (;;) {
+        if (**p == '[') {
+            if (++depth > 64)
+                return false;
+            *p = blanks(*p + 1);
+            if (**p != ']')
+                continue;
+        } else if (!scan_scalar(p)) {
+            return false;
+        }
+        for (*p = blanks(*p); **p == ']'; *p = blanks(*p)) {
+            ++*p;
+            if (--depth == 0)
+                return true;
+        }
+        if (**p != ',')
+            return false;
+        *p = blanks(*p + 1);
     }
-    json j = {.at = *p, .end = end};
+}
+
+/* Passes a value that no column needs. */
+static inline bool scan_other(const char **p, const char *end) {
+    const char *begin = *p;
+    if (*begin == '[' ? scan_array(p) : scan_scalar(p))
+        return true;
+    json j = {.at = begin, .end = end};
     json_value value;
     bool ok = json_read(&j, &value) == JSON_OK && j.not_numbers == 0;
     *p = j.at;
@@ -145,12 +175,6 @@ static inline bool scan_category(fast *f, const char **p, const category **ret) 
 }
 
 /* ---------------------------------------------------------------- from value to value */
-
-static const char *blanks(const char *p) {
-    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
-        p++;
-    return p;
-}
 
 /* Finds out what stands between two values, and remembers it. NULL: not for us. */
 static __attribute__((noinline)) const successor *learn(fast *f, place from, const char *begin) {

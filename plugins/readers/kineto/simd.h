@@ -13,7 +13,8 @@
 
 /* simd_same: do the first `length` (1 to 32) bytes at p equal those of text, which has 32?
  * simd_plain_end: the first byte from p on that is '"', '\\', a control byte (NUL ends every text)
- * or no ASCII. simd_string_end: the first byte from p on that is '"', '\\' or NUL. */
+ * or no ASCII. simd_string_end: the first byte from p on that is '"', '\\' or NUL.
+ * simd_blanks_end: the first byte from p on that is none of the four blanks of JSON. */
 
 #if defined SIMD_AVX2
 #include <immintrin.h>
@@ -48,6 +49,19 @@ static inline const char *simd_string_end(const char *p) {
             (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, slash), nul));
         if (hit)
             return p + __builtin_ctz(hit);
+    }
+}
+
+static inline const char *simd_blanks_end(const char *p) {
+    /* By its low half, what a byte must be to be a blank. */
+    const __m256i blank = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
+    for (;; p += 32) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256i same = _mm256_cmpeq_epi8(v, _mm256_shuffle_epi8(blank, v));
+        uint32_t other = ~(uint32_t)_mm256_movemask_epi8(same);
+        if (other)
+            return p + __builtin_ctz(other);
     }
 }
 
@@ -86,6 +100,19 @@ static inline const char *simd_string_end(const char *p) {
         uint32_t hit = (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), nul));
         if (hit)
             return p + __builtin_ctz(hit);
+    }
+}
+
+static inline const char *simd_blanks_end(const char *p) {
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i in_line = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(' ')),
+                                       _mm_cmpeq_epi8(v, _mm_set1_epi8('\t')));
+        __m128i line_end = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('\n')),
+                                        _mm_cmpeq_epi8(v, _mm_set1_epi8('\r')));
+        uint32_t other = ~(uint32_t)_mm_movemask_epi8(_mm_or_si128(in_line, line_end)) & 0xffff;
+        if (other)
+            return p + __builtin_ctz(other);
     }
 }
 
@@ -129,6 +156,18 @@ static inline const char *simd_string_end(const char *p) {
     }
 }
 
+static inline const char *simd_blanks_end(const char *p) {
+    for (;; p += 16) {
+        uint8x16_t v = vld1q_u8((const uint8_t *)p);
+        uint8x16_t in_line = vorrq_u8(vceqq_u8(v, vdupq_n_u8(' ')), vceqq_u8(v, vdupq_n_u8('\t')));
+        uint8x16_t line_end =
+            vorrq_u8(vceqq_u8(v, vdupq_n_u8('\n')), vceqq_u8(v, vdupq_n_u8('\r')));
+        uint64_t other = ~simd_nibbles(vorrq_u8(in_line, line_end));
+        if (other)
+            return p + (__builtin_ctzll(other) >> 2);
+    }
+}
+
 #else /* SIMD_SCALAR */
 
 static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
@@ -143,6 +182,12 @@ static inline const char *simd_plain_end(const char *p) {
 
 static inline const char *simd_string_end(const char *p) {
     while (*p != '\0' && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+static inline const char *simd_blanks_end(const char *p) {
+    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
         p++;
     return p;
 }
