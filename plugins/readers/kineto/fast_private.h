@@ -82,6 +82,7 @@ struct fast {
     size_t (*scan)(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *ret_events);
     successor successors[N_PLACES][N_WAYS];
     uint8_t newest[N_PLACES];
+    uint8_t usual_digits[N_PLACES][2]; /* of the last number; before and behind its point */
     known_category categories[N_CATEGORIES];
     uint8_t newest_category;
     bool left_phases[256]; /* by ph: events that are left to the reference parser */

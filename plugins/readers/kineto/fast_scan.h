@@ -16,46 +16,58 @@ static inline const char *blanks(const char *p) {
 
 /* Value of a member: moves p behind it. Each returns false where the event is not for us. */
 
-static inline bool scan_int(const char **p, int64_t *ret) {
+/* Passes digits on the guess that there are as many as the last time. The processor goes on from
+ * the guess, without waiting for what the text says; the compiler must not see that both are the
+ * same. */
+static inline unsigned scan_digits(const char **p, uint64_t *ret_value, uint8_t *usual) {
+    const char *guess = *p + *usual;
+    __asm__("" : "+r"(guess));
+    unsigned n = simd_digits(*p, ret_value);
+    if (__builtin_expect(n != *usual, 0)) {
+        *usual = (uint8_t)n;
+        guess = *p + n;
+    }
+    *p = guess;
+    return n;
+}
+
+static inline bool scan_int(const char **p, int64_t *ret, uint8_t *usual) {
     uint64_t value;
-    bool negative = **p == '-';
-    const char *digits = *p + negative;
-    unsigned n = simd_digits(&digits, &value);
-    *p = digits;
+    bool negative = false;
+    if (__builtin_expect(**p == '-', 0)) {
+        negative = true;
+        ++*p;
+    }
+    unsigned n = scan_digits(p, &value, usual);
     *ret = negative ? -(int64_t)value : (int64_t)value;
     return n > 0 && n < 16;
 }
 
 /* Microseconds with up to three decimals, as nanoseconds. */
-static inline bool scan_time(const char **p, int64_t *ret) {
+static inline bool scan_time(const char **p, int64_t *ret, uint8_t *usual) {
     static const int64_t scale[] = {1000, 100, 10, 1};
-    bool quoted = **p == '"';
     uint64_t whole, part = 0;
-    unsigned n_part = 0;
-    *p += quoted;
-    unsigned n = simd_digits(p, &whole);
+    unsigned n = scan_digits(p, &whole, usual), n_part = 0;
     if (n == 0 || whole > 9000000000000000)
         return false;
     if (**p == '.') {
         ++*p;
-        n_part = simd_digits(p, &part);
+        n_part = scan_digits(p, &part, usual + 1);
         if (n_part == 0 || n_part > 3)
             return false;
     }
     *ret = (int64_t)whole * 1000 + (int64_t)part * scale[n_part];
-    bool closed = !quoted || **p == '"';
-    *p += quoted;
-    return closed;
+    return true;
 }
 
 /* The product of [x, y, z]. */
-static inline bool scan_product(const char **p, int64_t *ret) {
+static inline bool scan_product(const char **p, int64_t *ret, uint8_t *usual) {
     int64_t product = 1, n;
     if (**p != '[')
         return false;
     do {
         *p = blanks(*p + 1);
-        if (!scan_int(p, &n) || n < 0 || __builtin_mul_overflow(product, n, &product))
+        if (!scan_int(p, &n, usual) || n < 0 || __builtin_mul_overflow(product, n, &product))
             return false;
         *p = blanks(*p);
     } while (**p == ',');
@@ -74,7 +86,7 @@ static inline bool scan_plain(const char **p, const char **ret_text, size_t *ret
 }
 
 /* A process or thread: a number, or a word. */
-static inline bool scan_id(const char **p, fast_id *ret) {
+static inline bool scan_id(const char **p, fast_id *ret, uint8_t *usual) {
     const char *begin = *p;
     json_value *text = &ret->text;
     bool ok;
@@ -83,7 +95,7 @@ static inline bool scan_id(const char **p, fast_id *ret) {
         ok = scan_plain(p, &text->at, &text->length);
     } else {
         uint64_t number;
-        unsigned n = simd_digits(p, &number);
+        unsigned n = scan_digits(p, &number, usual);
         *text = (json_value){begin, n, JSON_NUMBER, false};
         ok = n > 0 && n < 16 && (*begin != '0' || n == 1);
     }
@@ -97,7 +109,7 @@ static inline bool is_token(char c) {
 }
 
 /* Passes a string, whatever is in it, or a number. */
-static inline bool scan_scalar(const char **p) {
+static inline bool scan_scalar(const char **p, uint8_t *usual) {
     if (**p == '"') {
         const char *q = simd_string_end(*p + 1);
         while (*q == '\\' && q[1] != '\0')
@@ -106,15 +118,16 @@ static inline bool scan_scalar(const char **p) {
         return *q == '"';
     }
     uint64_t number;
-    *p += **p == '-';
-    bool ok = simd_digits(p, &number) > 0;
+    if (__builtin_expect(**p == '-', 0))
+        ++*p;
+    bool ok = scan_digits(p, &number, usual) > 0;
     while (is_token(**p))
         ++*p;
     return ok;
 }
 
 /* Passes arrays of arrays of scalars, which shapes and strides of tensors are. */
-static inline bool scan_array(const char **p) {
+static inline bool scan_array(const char **p, uint8_t *usual) {
     unsigned depth = 0;
     for (;;) {
         if (**p == '[') {
@@ -123,7 +136,7 @@ static inline bool scan_array(const char **p) {
             *p = blanks(*p + 1);
             if (**p != ']')
                 continue;
-        } else if (!scan_scalar(p)) {
+        } else if (!scan_scalar(p, usual)) {
             return false;
         }
         for (*p = blanks(*p); **p == ']'; *p = blanks(*p)) {
@@ -138,9 +151,9 @@ static inline bool scan_array(const char **p) {
 }
 
 /* Passes a value that no column needs. */
-static inline bool scan_other(const char **p, const char *end) {
+static inline bool scan_other(const char **p, const char *end, uint8_t *usual) {
     const char *begin = *p;
-    if (*begin == '[' ? scan_array(p) : scan_scalar(p))
+    if (*begin == '[' ? scan_array(p, usual) : scan_scalar(p, usual))
         return true;
     json j = {.at = begin, .end = end};
     json_value value;
@@ -237,6 +250,7 @@ static inline const successor *step(fast *f, place from, const char *p) {
 }
 
 static inline bool scan_value(fast *f, place at, const char **p, const char *end, fast_event *e) {
+    uint8_t *usual = f->usual_digits[at];
     switch (at) {
     case AT_PH:
         e->ph = (*p)[1];
@@ -247,27 +261,27 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
     case AT_NAME:
         return scan_plain(p, &e->name, &e->name_length);
     case AT_PID:
-        return scan_id(p, &e->pid);
+        return scan_id(p, &e->pid, usual);
     case AT_TID:
-        return scan_id(p, &e->tid);
+        return scan_id(p, &e->tid, usual);
     case AT_TS:
-        return scan_time(p, &e->ts);
+        return scan_time(p, &e->ts, usual);
     case AT_DUR:
-        return scan_time(p, &e->dur);
+        return scan_time(p, &e->dur, usual);
     case AT_GRID:
     case AT_BLOCK:
-        return scan_product(p, &e->number[at - AT_GRID]);
+        return scan_product(p, &e->number[at - AT_GRID], usual);
     case AT_DEVICE:
     case AT_STREAM:
     case AT_CORRELATION:
     case AT_EXTERNAL_ID:
     case AT_BYTES:
     case AT_WAITED_EVENT:
-        return scan_int(p, &e->number[at - AT_GRID]);
+        return scan_int(p, &e->number[at - AT_GRID], usual);
     case AT_COLLECTIVE:
         return false;
     default:
-        return scan_other(p, end);
+        return scan_other(p, end, usual);
     }
 }
 

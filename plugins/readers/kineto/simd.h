@@ -196,8 +196,8 @@ static inline const char *simd_blanks_end(const char *p) {
 
 /* ---------------------------------------------------------------- digits */
 
-/* Passes up to 16 digits; returns how many, and their value. */
-static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
+/* How many digits stand at `at`, of at most 16, and their value. */
+static inline unsigned simd_digits(const char *at, uint64_t *ret_value) {
 #if defined SIMD_AVX2
     /* Digits to the right end of the register, then neighbours are joined: to two of decimal
      * digits, four, eight. Left of the first digit the window holds what makes zeros. */
@@ -205,7 +205,7 @@ static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
                                        128, 128, 128, 128, 128, 0,   1,   2,   3,   4,   5,
                                        6,   7,   8,   9,   10,  11,  12,  13,  14,  15};
     __m128i v =
-        _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)*at), _mm_set1_epi8('0'));
+        _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)at), _mm_set1_epi8('0'));
     __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(9)), v);
     unsigned n = (unsigned)__builtin_ctz(~(uint32_t)_mm_movemask_epi8(digit));
     v = _mm_shuffle_epi8(v, _mm_loadu_si128((const __m128i *)(const void *)(window + n)));
@@ -218,8 +218,8 @@ static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
 #elif defined SIMD_SCALAR || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
     unsigned n = 0;
     uint64_t value = 0;
-    for (; n < 16 && (*at)[n] >= '0' && (*at)[n] <= '9'; n++)
-        value = 10 * value + (uint64_t)((*at)[n] - '0');
+    for (; n < 16 && at[n] >= '0' && at[n] <= '9'; n++)
+        value = 10 * value + (uint64_t)(at[n] - '0');
 #else
     static const uint64_t powers[] = {1,      10,      100,      1000,     10000,
                                       100000, 1000000, 10000000, 100000000};
@@ -227,7 +227,7 @@ static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
     uint64_t value = 0;
     do { /* eight bytes at a time: the first that is no digit, then the digits before it at once */
         uint64_t word;
-        memcpy(&word, *at + n, 8);
+        memcpy(&word, at + n, 8);
         word ^= UINT64_C(0x3030303030303030);
         uint64_t over =
             ((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
@@ -243,7 +243,6 @@ static inline unsigned simd_digits(const char **at, uint64_t *ret_value) {
         n += part;
     } while (part == 8 && n < 16);
 #endif
-    *at += n;
     *ret_value = value;
     return n;
 }
