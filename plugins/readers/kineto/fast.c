@@ -43,6 +43,15 @@ place fast_place_of(bool in_args, const char *key, size_t length) {
     return (place)(AT_OTHER_ARG + (hash ^ hash >> 8) % N_OTHER_ARGS);
 }
 
+uint8_t fast_category(fast *f, const char *text, size_t length) {
+    const category *found = category_find(text, length);
+    uint8_t n = 0;
+    while (f->categories[n] && f->categories[n] != found)
+        n++;
+    f->categories[n] = found;
+    return (uint8_t)(n + 1);
+}
+
 /* ---------------------------------------------------------------- rows */
 
 static size_t slot_of(uint64_t a, uint64_t b) {
@@ -76,7 +85,7 @@ static uint32_t stream_of(fast *f, const fast_event *e, uint32_t track) {
     return s->stream;
 }
 
-static void take_gpu(fast *f, const fast_event *e, uint64_t byte) {
+static void take_gpu(fast *f, const fast_event *e, uint8_t cat, uint64_t byte) {
     uint32_t track = track_of(f, e);
     kit_gpu_row row = {
         .start = e->ts,
@@ -88,16 +97,16 @@ static void take_gpu(fast *f, const fast_event *e, uint64_t byte) {
         .bytes = number_of(e, AT_BYTES),
         .waited_event = number_of(e, AT_WAITED_EVENT),
         .byte = byte,
-        .name = rows_name(f->to, e->name, e->name_length, e->category->gpu),
+        .name = rows_name(f->to, e->name, e->name_length, cat),
         .stream = stream_of(f, e, track),
         .track = track,
         .collective = MILL_NONE,
-        .cat = e->category->gpu,
+        .cat = cat,
     };
     kit_trace_gpu(rows_builder(f->to), &row);
 }
 
-static void take_cpu(fast *f, const fast_event *e, uint64_t byte) {
+static void take_cpu(fast *f, const fast_event *e, uint8_t kind, uint64_t byte) {
     kit_cpu_row row = {
         .start = e->ts,
         .dur = e->dur,
@@ -106,20 +115,23 @@ static void take_cpu(fast *f, const fast_event *e, uint64_t byte) {
         .byte = byte,
         .name = rows_name(f->to, e->name, e->name_length, 0),
         .thread = tracks_thread(f->tracks, track_of(f, e)),
-        .kind = e->category->cpu,
+        .kind = kind,
     };
     kit_trace_cpu(rows_builder(f->to), &row);
 }
 
 bool fast_take(fast *f, const fast_event *e, uint64_t byte) {
-    if (e->ph != 'X')
-        return !f->left_phases[(uint8_t)e->ph]; /* if it is not left: an event, but no row */
-    if (e->category == NULL)
+    if (e->word[AT_PH] != 'X')
+        return !f->left_phases[e->word[AT_PH]]; /* if it is not left: an event, but no row */
+    if (e->word[AT_CAT] == 0) {
         rows_hold(f->to, track_of(f, e), e->name, e->name_length, e->ts, e->dur, byte);
-    else if (e->category->gpu)
-        take_gpu(f, e, byte);
-    else if (rows_wants_cpu(f->to, e->category->cpu))
-        take_cpu(f, e, byte);
+        return true;
+    }
+    const category *cat = f->categories[e->word[AT_CAT] - 1];
+    if (cat->gpu)
+        take_gpu(f, e, cat->gpu, byte);
+    else if (rows_wants_cpu(f->to, cat->cpu))
+        take_cpu(f, e, cat->cpu, byte);
     return true;
 }
 

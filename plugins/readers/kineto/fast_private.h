@@ -6,8 +6,8 @@
 #include "category.h"
 #include "fast.h"
 
-/* Where the scanner stands: behind the value of this member, or behind a bracket. As the goal of a
- * step: at the value of this member. */
+/* Where the scanner stands: behind the value of this member, or at it if it is of few words (ph and
+ * cat), or behind a bracket. As the goal of a step: at the value of this member. */
 typedef enum place {
     AT_EVENT, /* before an event's '{' */
     AT_CLOSE, /* behind its '}' */
@@ -20,9 +20,7 @@ typedef enum place {
     AT_DUR,
     AT_ARGS,
     AT_OTHER,
-    AT_ARGS_CLOSE, /* behind the '}' of args */
-    IN_ARGS,       /* behind the '{' of args; from here on: in it */
-    AT_GRID,
+    AT_GRID, /* from here on: in args */
     AT_BLOCK,
     AT_DEVICE, /* from here on: whole numbers */
     AT_STREAM,
@@ -40,24 +38,20 @@ typedef enum place {
 
 /* What stood between two values once: if the same bytes stand there again, they mean the same. So
  * one comparison replaces blanks, commas, quotes and the search for the key, whatever the writer's
- * layout. A line of cache each. */
-#define SUCCESSOR_MAX 61
+ * layout; of ph and cat it holds the value too. */
+#define SUCCESSOR_MAX 123
 typedef struct successor {
     uint8_t text[SUCCESSOR_MAX];
     uint8_t length;
     uint8_t brace; /* where in the text an event's '{' is */
     uint8_t next;  /* place */
+    uint8_t word;  /* ph, or the number of the category + 1 */
+    bool opens_args;
 } successor;
 
-#define N_WAYS 3
-#define N_CATEGORIES 8
+#define N_WAYS 8
+#define N_CATEGORIES 64 /* more than there are */
 #define N_LINES 256
-
-typedef struct known_category {
-    uint8_t text[32]; /* with its closing quote */
-    uint8_t length;
-    const category *category;
-} known_category;
 
 /* A process or thread, as written. The key is the text itself, if that has up to eight bytes. */
 typedef struct fast_id {
@@ -83,8 +77,7 @@ struct fast {
     successor successors[N_PLACES][N_WAYS];
     uint8_t newest[N_PLACES];
     uint8_t usual_digits[N_PLACES][2]; /* of the last number; before and behind its point */
-    known_category categories[N_CATEGORIES];
-    uint8_t newest_category;
+    const category *categories[N_CATEGORIES];
     bool left_phases[256]; /* by ph: events that are left to the reference parser */
     known_line lines[N_LINES];
     known_stream streams[N_LINES];
@@ -97,15 +90,17 @@ size_t fast_scan_avx2(fast *f, const char *text, const char *end, uint64_t byte,
 /* The place of a key, in args or in the event itself. */
 place fast_place_of(bool in_args, const char *key, size_t length);
 
+/* The number, + 1, of a category among f->categories. */
+uint8_t fast_category(fast *f, const char *text, size_t length);
+
 /* The members of one event that rows are made of; MILL_UNKNOWN: not there. */
 typedef struct fast_event {
     const char *name;
     size_t name_length;
-    const category *category; /* NULL: it has none */
     fast_id pid, tid;
     int64_t ts, dur;
     int64_t number[N_NUMBERS]; /* by place, from AT_GRID on */
-    char ph;
+    uint8_t word[N_PLACES];    /* of successors, by place: AT_PH and AT_CAT count; 0: none */
     bool has_args;
 } fast_event;
 

@@ -162,83 +162,86 @@ static inline bool scan_other(const char **p, const char *end, uint8_t *usual) {
     return ok;
 }
 
-static inline bool scan_category(fast *f, const char **p, const category **ret) {
-    if (**p != '"')
-        return false;
-    const char *text = *p + 1;
-    for (size_t i = 0; i < N_CATEGORIES; i++) {
-        const known_category *c = &f->categories[i];
-        if (c->length && simd_same(text, c->text, c->length)) {
-            *ret = c->category;
-            *p = text + c->length;
-            return true;
-        }
-    }
+/* ---------------------------------------------------------------- from value to value */
+
+/* The value of ph or cat, as one byte. */
+static bool learn_word(fast *f, place at, const char **p, uint8_t *ret_word) {
+    const char *text;
     size_t length;
     if (!scan_plain(p, &text, &length))
         return false;
-    *ret = category_find(text, length);
-    if (length + 1 <= sizeof f->categories[0].text) {
-        known_category *c = &f->categories[f->newest_category++ % N_CATEGORIES];
-        c->category = *ret;
-        c->length = (uint8_t)(length + 1);
-        memcpy(c->text, text, length + 1);
-    }
-    return true;
+    *ret_word = at == AT_CAT ? fast_category(f, text, length) : (uint8_t)*text;
+    return at == AT_CAT || length == 1;
 }
 
-/* ---------------------------------------------------------------- from value to value */
+/* The key that stands next, or the bracket that closes; `first`: no comma before it. */
+static bool learn_key(const char **p, bool first, bool in_args, place *ret_next) {
+    const char *key, *q = blanks(*p);
+    size_t length;
+    *p = q + 1;
+    *ret_next = AT_CLOSE;
+    if (*q == '}')
+        return true;
+    if (!first && *q++ != ',')
+        return false;
+    q = blanks(q);
+    if (!scan_plain(&q, &key, &length))
+        return false;
+    q = blanks(q);
+    *p = blanks(q + 1);
+    *ret_next = fast_place_of(in_args, key, length);
+    return *q == ':' && **p != '\0'; /* where the text ends, blanks may be missing */
+}
 
 /* Finds out what stands between two values, and remembers it. NULL: not for us. */
 static __attribute__((noinline)) const successor *learn(fast *f, place from, const char *begin) {
-    const char *p = blanks(begin), *brace = begin;
-    bool first = from == IN_ARGS || from == AT_EVENT, in_args = from >= IN_ARGS;
+    successor s = {0};
+    const char *p = begin, *brace = begin;
+    bool first = from <= AT_CLOSE, in_args = from >= AT_GRID;
     place next;
     if (from == AT_CLOSE) { /* on to the next event */
-        if (*p != ',')
-            return NULL;
-        p = blanks(p + 1);
-        first = true;
-    }
-    if (from == AT_CLOSE || from == AT_EVENT) {
-        if (*p != '{')
-            return NULL;
-        brace = p;
-        p = blanks(p + 1);
-    }
-    if (*p == '}') {
-        p++;
-        next = in_args ? AT_ARGS_CLOSE : AT_CLOSE;
-    } else {
-        const char *key;
-        size_t length;
-        if (!first && *p++ != ',')
-            return NULL;
         p = blanks(p);
-        if (!scan_plain(&p, &key, &length))
+        if (*p++ != ',')
             return NULL;
-        p = blanks(p);
-        if (*p++ != ':')
-            return NULL;
-        p = blanks(p);
-        if (*p == '\0') /* where the text ends, blanks may be missing */
-            return NULL;
-        next = fast_place_of(in_args, key, length);
     }
-    if (p - begin > SUCCESSOR_MAX)
+    if (first) {
+        brace = blanks(p);
+        p = brace + 1;
+        if (*brace != '{')
+            return NULL;
+    }
+    if ((from == AT_PH || from == AT_CAT) && !learn_word(f, from, &p, &s.word))
         return NULL;
-    successor *s = &f->successors[from][f->newest[from]++ % N_WAYS];
-    *s = (successor){
-        .length = (uint8_t)(p - begin), .brace = (uint8_t)(brace - begin), .next = (uint8_t)next};
-    memcpy(s->text, begin, s->length);
-    return s;
+    for (;;) {
+        if (!learn_key(&p, first, in_args, &next))
+            return NULL;
+        first = next == AT_ARGS;
+        if (next == AT_CLOSE && in_args)
+            in_args = false;
+        else if (next == AT_ARGS && *p++ == '{' && !s.opens_args)
+            in_args = s.opens_args = true;
+        else
+            break;
+    }
+    if (next == AT_ARGS || p - begin > SUCCESSOR_MAX)
+        return NULL;
+    s.length = (uint8_t)(p - begin);
+    s.brace = (uint8_t)(brace - begin);
+    s.next = (uint8_t)next;
+    memcpy(s.text, begin, s.length);
+    successor *to = &f->successors[from][f->newest[from]++ % N_WAYS];
+    *to = s;
+    return to;
 }
 
 static inline bool stands_at(const successor *s, const char *p) {
-    unsigned length = s->length;
-    if (length <= 32)
-        return simd_same(p, s->text, length);
-    return simd_same(p, s->text, 32) && simd_same(p + 32, s->text + 32, length - 32);
+    const uint8_t *text = s->text;
+    for (unsigned length = s->length;; length -= 32, p += 32, text += 32) {
+        if (!simd_same(p, text, length))
+            return false;
+        if (__builtin_expect(length <= 32, 1))
+            return true;
+    }
 }
 
 static inline const successor *step(fast *f, place from, const char *p) {
@@ -253,11 +256,8 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
     uint8_t *usual = f->usual_digits[at];
     switch (at) {
     case AT_PH:
-        e->ph = (*p)[1];
-        *p += 3;
-        return (*p)[-3] == '"' && (*p)[-1] == '"' && e->ph != '\\' && e->ph != '"';
     case AT_CAT:
-        return scan_category(f, p, &e->category);
+        return true; /* the step from here passes it */
     case AT_NAME:
         return scan_plain(p, &e->name, &e->name_length);
     case AT_PID:
@@ -289,13 +289,12 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
 static inline void begin_event(fast_event *e) {
     e->name = "";
     e->name_length = 0;
-    e->category = NULL;
     e->pid.text = e->tid.text = (json_value){0};
     e->pid.key = e->tid.key = 0;
     e->ts = e->dur = MILL_UNKNOWN;
     for (size_t i = 0; i < N_NUMBERS; i++)
         e->number[i] = MILL_UNKNOWN;
-    e->ph = '\0';
+    e->word[AT_PH] = e->word[AT_CAT] = 0;
     e->has_args = false;
 }
 
@@ -310,19 +309,21 @@ size_t FAST_SCAN(fast *f, const char *text, const char *end, uint64_t byte, uint
             begin = p + s->brace;
             begin_event(&e);
         }
-        p += s->length;
-        at = (place)s->next;
-        if (at == AT_CLOSE) {
-            if (!fast_take(f, &e, byte + (uint64_t)(begin - text)))
-                break;
-            done = p;
-            ++*ret_events;
-        } else if (at == AT_ARGS) {
-            if (*p++ != '{' || e.has_args) /* a second one would undo what the first one said */
+        if (s->opens_args) {
+            if (e.has_args) /* a second one would undo what the first one said */
                 break;
             e.has_args = true;
-            at = IN_ARGS;
-        } else if (at != AT_ARGS_CLOSE && !scan_value(f, at, &p, end, &e)) {
+        }
+        e.word[at] = s->word;
+        p += s->length;
+        at = (place)s->next;
+        if (at != AT_CLOSE) {
+            if (!scan_value(f, at, &p, end, &e))
+                break;
+        } else if (fast_take(f, &e, byte + (uint64_t)(begin - text))) {
+            done = p;
+            ++*ret_events;
+        } else {
             break;
         }
     }

@@ -11,7 +11,8 @@
 
 #define SIMD_BEYOND 64
 
-/* simd_same: do the first `length` (1 to 32) bytes at p equal those of text, which has 32?
+/* simd_same: do the first `length` bytes at p, 1 or more, but only 32 of them, equal those of text,
+ * which has 32?
  * simd_plain_end: the first byte from p on that is '"', '\\', a control byte (NUL ends every text)
  * or no ASCII. simd_string_end: the first byte from p on that is '"', '\\' or NUL.
  * simd_blanks_end: the first byte from p on that is none of the four blanks of JSON. */
@@ -76,7 +77,7 @@ static inline uint32_t simd_equal16(const char *p, const uint8_t *text) {
 
 static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
     uint32_t differ = ~(simd_equal16(p, text) | simd_equal16(p + 16, text + 16) << 16);
-    return differ << (32 - length) == 0;
+    return length < 32 ? differ << (32 - length) == 0 : differ == 0;
 }
 
 static inline const char *simd_plain_end(const char *p) {
@@ -131,8 +132,8 @@ static inline bool simd_same16(const char *p, const uint8_t *text, unsigned leng
 }
 
 static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
-    unsigned low = length < 16 ? length : 16;
-    return simd_same16(p, text, low) && simd_same16(p + 16, text + 16, length - low);
+    unsigned low = length < 16 ? length : 16, high = length < 32 ? length - low : 16;
+    return simd_same16(p, text, low) && simd_same16(p + 16, text + 16, high);
 }
 
 static inline const char *simd_plain_end(const char *p) {
@@ -171,7 +172,7 @@ static inline const char *simd_blanks_end(const char *p) {
 #else /* SIMD_SCALAR */
 
 static inline bool simd_same(const char *p, const uint8_t *text, unsigned length) {
-    return memcmp(p, text, length) == 0;
+    return memcmp(p, text, length < 32 ? length : 32) == 0;
 }
 
 static inline const char *simd_plain_end(const char *p) {
