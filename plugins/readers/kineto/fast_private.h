@@ -39,8 +39,9 @@ typedef enum place {
 /* What stood between two values once: if the same bytes stand there again, they mean the same. So
  * one comparison replaces blanks, commas, quotes and the search for the key, whatever the writer's
  * layout; of ph and cat it holds the value too. */
-#define SUCCESSOR_MAX 123
+#define SUCCESSOR_MAX 115
 typedef struct successor {
+    const struct successor *ways; /* what may follow the next value */
     uint8_t text[SUCCESSOR_MAX];
     uint8_t length;
     uint8_t brace; /* where in the text an event's '{' is */

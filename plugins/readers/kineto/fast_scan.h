@@ -228,6 +228,7 @@ static __attribute__((noinline)) const successor *learn(fast *f, place from, con
     s.length = (uint8_t)(p - begin);
     s.brace = (uint8_t)(brace - begin);
     s.next = (uint8_t)next;
+    s.ways = f->successors[next];
     memcpy(s.text, begin, s.length);
     successor *to = &f->successors[from][f->newest[from]++ % N_WAYS];
     *to = s;
@@ -244,8 +245,7 @@ static inline bool stands_at(const successor *s, const char *p) {
     }
 }
 
-static inline const successor *step(fast *f, place from, const char *p) {
-    const successor *ways = f->successors[from];
+static inline const successor *step(fast *f, place from, const successor *ways, const char *p) {
     for (size_t i = 0; i < N_WAYS; i++)
         if (stands_at(&ways[i], p))
             return &ways[i];
@@ -300,11 +300,11 @@ static inline void begin_event(fast_event *e) {
 
 size_t FAST_SCAN(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *ret_events) {
     const char *p = text, *done = text, *begin = text;
-    const successor *s;
+    const successor *s, *ways = f->successors[AT_EVENT];
     fast_event e;
     place at = AT_EVENT;
     *ret_events = 0;
-    while ((s = step(f, at, p)) != NULL) {
+    while ((s = step(f, at, ways, p)) != NULL) {
         if (at <= AT_CLOSE) { /* a new event begins */
             begin = p + s->brace;
             begin_event(&e);
@@ -317,6 +317,7 @@ size_t FAST_SCAN(fast *f, const char *text, const char *end, uint64_t byte, uint
         e.word[at] = s->word;
         p += s->length;
         at = (place)s->next;
+        ways = s->ways;
         if (at != AT_CLOSE) {
             if (!scan_value(f, at, &p, end, &e))
                 break;
