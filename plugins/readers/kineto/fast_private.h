@@ -50,7 +50,7 @@ typedef struct successor {
     bool opens_args;
 } successor;
 
-#define N_WAYS 8
+#define N_WAYS 6
 #define N_CATEGORIES 64 /* more than there are */
 #define N_LINES 256
 
