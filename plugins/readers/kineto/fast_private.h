@@ -29,16 +29,15 @@ typedef enum place {
     AT_BYTES,
     AT_WAITED_EVENT,
     AT_COLLECTIVE, /* of a collective operation: leaves the event to the reference parser */
-    AT_OTHER_ARG,  /* this and the next ones: by a hash of the key, so that what follows is foreseen
-                    */
+    AT_OTHER_ARG,  /* and the next ones: by a hash of the key, so that what follows is foreseen */
     N_PLACES = AT_OTHER_ARG + 32
 } place;
 #define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)
 #define N_NUMBERS (AT_COLLECTIVE - AT_GRID)
 
 /* What stood between two values once: if the same bytes stand there again, they mean the same. So
- * one comparison replaces blanks, commas, quotes and the search for the key, whatever the writer's
- * layout; of ph and cat it holds the value too. */
+ * one comparison replaces blanks, commas, quotes, brackets of args and the search for the key,
+ * whatever the writer's layout; of ph and cat it holds the value too. */
 #define SUCCESSOR_MAX 115
 typedef struct successor {
     const struct successor *ways; /* what may follow the next value */
@@ -50,7 +49,7 @@ typedef struct successor {
     bool opens_args;
 } successor;
 
-#define N_WAYS 6
+#define N_WAYS 8
 #define N_CATEGORIES 64 /* more than there are */
 #define N_LINES 256
 

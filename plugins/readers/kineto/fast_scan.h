@@ -14,7 +14,8 @@ static inline const char *blanks(const char *p) {
     return (uint8_t)*p > ' ' ? p : simd_blanks_end(p);
 }
 
-/* Value of a member: moves p behind it. Each returns false where the event is not for us. */
+/* Values of members: each moves p behind one, and returns false where the event is not for us.
+ * `usual` holds how many digits a number at this place had the last time. */
 
 /* Passes digits on the guess that there are as many as the last time. The processor goes on from
  * the guess, without waiting for what the text says; the compiler must not see that both are the
@@ -126,7 +127,7 @@ static inline bool scan_scalar(const char **p, uint8_t *usual) {
     return ok;
 }
 
-/* Passes arrays of arrays of scalars, which shapes and strides of tensors are. */
+/* Passes arrays of arrays of scalars, as those of shapes and types of tensors. */
 static inline bool scan_array(const char **p, uint8_t *usual) {
     unsigned depth = 0;
     for (;;) {
@@ -212,7 +213,7 @@ static __attribute__((noinline)) const successor *learn(fast *f, place from, con
     }
     if ((from == AT_PH || from == AT_CAT) && !learn_word(f, from, &p, &s.word))
         return NULL;
-    for (;;) {
+    for (;;) { /* into args and out of them, until a value or the end of the event comes */
         if (!learn_key(&p, first, in_args, &next))
             return NULL;
         first = next == AT_ARGS;
