@@ -45,7 +45,7 @@ static inline bool scan_int(const char **p, int64_t *ret, uint8_t *usual) {
 }
 
 /* Microseconds with up to three decimals, as nanoseconds. */
-static inline bool scan_time(const char **p, int64_t *ret, uint8_t *usual) {
+static inline bool scan_us(const char **p, int64_t *ret, uint8_t *usual) {
     static const int64_t scale[] = {1000, 100, 10, 1};
     uint64_t whole, part = 0;
     unsigned n = scan_digits(p, &whole, usual), n_part = 0;
@@ -59,6 +59,14 @@ static inline bool scan_time(const char **p, int64_t *ret, uint8_t *usual) {
     }
     *ret = (int64_t)whole * 1000 + (int64_t)part * scale[n_part];
     return true;
+}
+
+/* The same, or in a string, as Ascend's profiler writes it. */
+static inline bool scan_time(const char **p, int64_t *ret, uint8_t *usual) {
+    if (__builtin_expect(**p != '"', 1))
+        return scan_us(p, ret, usual);
+    ++*p;
+    return scan_us(p, ret, usual) && *(*p)++ == '"';
 }
 
 /* The product of [x, y, z]. */
