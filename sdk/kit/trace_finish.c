@@ -56,7 +56,7 @@ static uint32_t *sort_and_renumber(table *t, size_t field, table_compare tie) {
 }
 
 static void renumber(table *t, size_t field, const uint32_t *now) {
-    for (uint64_t i = 0; i < t->n; i++) {
+    for (uint64_t i = 0; i < table_end(t); i = table_next(t, i)) {
         uint32_t old = (uint32_t)table_get(t, field, i);
         if (now[old] != old)
             table_set(t, field, i, now[old]);

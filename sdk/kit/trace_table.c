@@ -29,6 +29,7 @@ void table_finish(table *t) {
         free(t->segments[f]);
     }
     free(t->staged);
+    free(t->filled);
     *t = (table){0};
 }
 
@@ -42,6 +43,10 @@ static void add_segment(table *t, size_t rows) {
     for (size_t f = 0; f < t->n_fields; f++) {
         t->segments[f] = kit_realloc(t->segments[f], t->n_segments + 1, sizeof(char *));
         t->segments[f][t->n_segments] = t->width[f] ? kit_realloc(NULL, rows, t->width[f]) : NULL;
+    }
+    if (t->filled) {
+        t->filled = kit_realloc(t->filled, t->n_segments + 1, sizeof *t->filled);
+        t->filled[t->n_segments] = SEGMENT_ROWS;
     }
     t->n_segments++;
     t->room += rows;
@@ -94,22 +99,20 @@ static int64_t encode(table_kind kind, unsigned width, int64_t value) {
     return empty ? empty_of(kind, width) : value;
 }
 
-/* The narrowest width for values whose bits are all in `bits` (see needed_bits). */
-static unsigned width_for(table_kind kind, uint64_t bits, bool any) {
+unsigned table_width_for(table_kind kind, uint64_t bits, bool any) {
     if (!any)
         return 0;
     if (kind == TABLE_REF)
-        return bits < UINT8_MAX ? 1 : bits < UINT16_MAX ? 2 : 4;
-    return bits < INT8_MAX ? 1 : bits < INT16_MAX ? 2 : bits < INT32_MAX ? 4 : 8;
+        return bits <= UINT8_MAX ? 1 : bits <= UINT16_MAX ? 2 : 4;
+    return bits <= INT8_MAX ? 1 : bits <= INT16_MAX ? 2 : bits <= INT32_MAX ? 4 : 8;
 }
 
-/* Gives a column more bytes a row; its n first rows keep what they hold. */
-static void widen(table *t, size_t field, unsigned width, uint64_t n) {
+void table_widen(table *t, size_t field, unsigned width, uint64_t end) {
     size_t rows = segment_room(t);
     for (size_t s = 0; s < t->n_segments; s++) {
         uint64_t first = (uint64_t)s << TABLE_SEG_SHIFT;
         char *now = kit_realloc(NULL, rows, width);
-        for (uint64_t i = first; i < n && i < first + SEGMENT_ROWS; i++)
+        for (uint64_t i = first; i < end && i < first + SEGMENT_ROWS; i = table_next(t, i))
             store(now, width, i - first,
                   encode(t->fields[field].kind, width, table_get(t, field, i)));
         free(t->segments[field][s]);
@@ -141,9 +144,9 @@ static unsigned needed_width(const table *t, const table_field *f) {
         if (v == (f->kind == TABLE_INT ? MILL_UNKNOWN : (int64_t)MILL_NONE))
             continue;
         any = true;
-        bits |= (uint64_t)(v < 0 ? ~v : v);
+        bits |= table_bits(f->kind, v);
     }
-    return width_for(f->kind, bits, any);
+    return table_width_for(f->kind, bits, any);
 }
 
 #define STORE_BLOCK(type, read, empty_in, empty_out)                                               \
@@ -196,10 +199,10 @@ static void store_block(const table *t, size_t field, char *to) {
 }
 
 void table_flush(table *t) {
-    uint64_t first = t->n - t->n_staged;
+    uint64_t first = table_end(t) - t->n_staged;
     if (t->n_staged == 0)
         return;
-    if (t->n > t->room)
+    if (table_end(t) > t->room)
         make_room(t);
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->fields[f].from == TABLE_NOT_STAGED)
@@ -207,7 +210,7 @@ void table_flush(table *t) {
         if (t->fields[f].kind != TABLE_FIXED) {
             unsigned width = needed_width(t, &t->fields[f]);
             if (width > t->width[f])
-                widen(t, f, width, first);
+                table_widen(t, f, width, first);
         }
         if (t->width[f])
             store_block(t, f,
@@ -224,15 +227,23 @@ void table_seal(table *t) {
     t->n_staged = 0;
 }
 
+void table_row(const table *t, uint64_t row, void *ret_row) {
+    for (size_t f = 0; f < t->n_fields; f++) {
+        int64_t value = table_get(t, f, row);
+        if (t->fields[f].from != TABLE_NOT_STAGED)
+            memcpy((char *)ret_row + t->fields[f].from, &value, t->fields[f].size);
+    }
+}
+
 void table_put(table *t, size_t field, const uint32_t *values) {
     uint64_t bits = 0;
     bool any = false;
     for (uint64_t i = 0; i < t->n; i++)
         if (values[i] != MILL_NONE) {
-            bits |= values[i];
+            bits |= table_bits(TABLE_REF, values[i]);
             any = true;
         }
-    widen(t, field, width_for(TABLE_REF, bits, any), 0);
+    table_widen(t, field, table_width_for(TABLE_REF, bits, any), 0);
     unsigned width = t->width[field];
     for (uint64_t i = 0; width && i < t->n; i++)
         store(t->segments[field][i >> TABLE_SEG_SHIFT], width, i & (SEGMENT_ROWS - 1),
@@ -242,14 +253,14 @@ void table_put(table *t, size_t field, const uint32_t *values) {
 void table_set(table *t, size_t field, uint64_t row, int64_t value) {
     const table_field *f = &t->fields[field];
     bool empty = value == (f->kind == TABLE_INT ? MILL_UNKNOWN : (int64_t)MILL_NONE);
-    unsigned width = width_for(f->kind, (uint64_t)(value < 0 ? ~value : value), !empty);
-    uint64_t staged_from = t->n - t->n_staged;
+    unsigned width = empty ? 0 : table_width_for(f->kind, table_bits(f->kind, value), true);
+    uint64_t staged_from = table_end(t) - t->n_staged;
     if (row >= staged_from)
         memcpy(t->staged + (row - staged_from) * t->row_size + f->from, &value, f->size);
     if (t->n_staged)
         table_flush(t);
     if (f->kind != TABLE_FIXED && width > t->width[field])
-        widen(t, field, width, t->n);
+        table_widen(t, field, width, table_end(t));
     if (t->width[field])
         store(t->segments[field][row >> TABLE_SEG_SHIFT], t->width[field], row & (SEGMENT_ROWS - 1),
               encode(f->kind, t->width[field], value));
@@ -297,6 +308,9 @@ void table_permute(table *t, const uint32_t *order, uint64_t n) {
     }
     t->n = n;
     t->n_staged = 0;
+    t->missing = 0;
+    free(t->filled);
+    t->filled = NULL;
 }
 
 void table_publish(table *t) {
@@ -385,7 +399,7 @@ uint32_t *table_sort(const table *t, size_t field, table_compare tie, uint32_t *
 
 uint32_t *table_order(const table *t, size_t field, table_compare tie) {
     uint32_t *v = kit_realloc(NULL, t->n ? t->n : 1, sizeof *v);
-    for (uint64_t i = 0; i < t->n; i++)
-        v[i] = (uint32_t)i;
+    for (uint64_t i = 0, row = 0; i < t->n; i++, row = table_next(t, row))
+        v[i] = (uint32_t)row;
     return table_sort(t, field, tie, v, t->n);
 }

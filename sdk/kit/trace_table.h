@@ -43,14 +43,30 @@ typedef struct table {
     mill_trace *value;
     const table_field *fields;
     size_t n_fields, row_size;
-    uint64_t n;      /* rows, those staged too */
-    size_t n_staged; /* the last ones of them */
-    size_t room;     /* rows that the segments hold */
+    uint64_t n;       /* rows, those staged too */
+    size_t n_staged;  /* the last ones of them */
+    uint64_t missing; /* row numbers that no row has, after table_join; until table_permute */
+    uint32_t *filled; /* rows in each segment, after table_join; else NULL */
+    size_t room;      /* row numbers that the segments hold */
     size_t n_segments;
     char *staged;
     uint8_t width[TABLE_FIELDS_MAX];
     char **segments[TABLE_FIELDS_MAX];
 } table;
+
+/* Rows are known by their numbers, which run from 0 up; only a join leaves numbers out. */
+static inline uint64_t table_end(const table *t) {
+    return t->n + t->missing;
+}
+
+/* The row after a row; table_end or more: there is none. */
+static inline uint64_t table_next(const table *t, uint64_t row) {
+    const uint64_t in_segment = ((uint64_t)1 << TABLE_SEG_SHIFT) - 1;
+    uint64_t segment = row >> TABLE_SEG_SHIFT;
+    row++;
+    bool skips = t->filled && (row & in_segment) >= t->filled[segment];
+    return skips ? (segment + 1) << TABLE_SEG_SHIFT : row;
+}
 
 void table_init(table *t, mill_run *run, mill_trace *value, const table_field *fields,
                 size_t n_fields, size_t row_size);
@@ -73,10 +89,29 @@ static inline void *table_append(table *t) {
 /* Values of a column that is not staged, one for each row. */
 void table_put(table *t, size_t field, const uint32_t *values);
 
+/* The bytes a row that values need which are not the empty one: `bits` is that of all of them,
+ * or-ed together. No width lies between those bits and the largest value in them, so that a column
+ * is as wide whichever values were looked at together. any false: there are none. */
+static inline uint64_t table_bits(table_kind kind, int64_t value) {
+    return (uint64_t)(kind == TABLE_REF ? value + 1 : value < 0 ? -value : value);
+}
+unsigned table_width_for(table_kind kind, uint64_t bits, bool any);
+
+/* Gives a column more bytes a row; the rows below `end` keep what they hold. */
+void table_widen(table *t, size_t field, unsigned width, uint64_t end);
+
 /* Changes one cell; a whole number, MILL_UNKNOWN or MILL_NONE. */
 void table_set(table *t, size_t field, uint64_t row, int64_t value);
 
-/* Keeps rows order[0], order[1], … of the table, in that order. */
+/* The columns of a row that was staged once, as the struct it came in. */
+void table_row(const table *t, uint64_t row, void *ret_row);
+
+/* Moves all rows of another table of the same fields behind those of this one: the segments
+ * themselves, so that row numbers between the two stay unused. The other one is empty then.
+ * maps[f], if not NULL: what the values of that REF become. */
+void table_join(table *t, table *from, const uint32_t *const *maps);
+
+/* Keeps rows order[0], order[1], … of the table, in that order, as rows 0, 1, … */
 void table_permute(table *t, const uint32_t *order, uint64_t n);
 
 /* Moves the columns into the value. All that may follow is table_finish. */
@@ -112,7 +147,7 @@ typedef int (*table_compare)(const table *t, uint32_t a, uint32_t b);
  * that begins from the runs that are there, so that input in order costs one pass. Returns v or
  * what replaces it (v is then freed); malloc memory. */
 uint32_t *table_sort(const table *t, size_t field, table_compare tie, uint32_t *v, uint64_t n);
-/* All rows of the table, as an array to be freed. */
+/* All n rows of the table, as an array to be freed. */
 uint32_t *table_order(const table *t, size_t field, table_compare tie);
 
 #endif
