@@ -168,6 +168,7 @@ static bool skip(document *d) {
     if (behind == byte)
         return false;
     d->result.events += n;
+    d->result.skipped += behind - byte;
     d->base = behind;
     d->at = d->end = 0;
     d->ended = false;

@@ -46,6 +46,7 @@ typedef struct document_config {
 
 typedef struct document_result {
     uint64_t events, bytes; /* whole events; bytes of text */
+    uint64_t skipped;       /* of these bytes: read elsewhere */
     bool has_events;        /* there is an array of events, be it empty */
     bool complete;          /* the end is where it should be. An array may lack its ']' */
 } document_result;
