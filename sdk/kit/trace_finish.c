@@ -252,20 +252,17 @@ static uint32_t launches_find(launches *l, int64_t correlation) {
 }
 
 /* By correlation alone: neither the names of calls nor the arrows of the file can be relied on. */
-static void join_launches(kit_trace *b) {
-    launches l;
-    launches_init(&l, &b->cpu);
+static void join_launches(kit_trace *b, launches *l) {
     uint32_t *found = kit_realloc(NULL, b->gpu.n + 1, sizeof *found);
     for (uint64_t i = 0; i < b->gpu.n; i++) {
         int64_t correlation = table_get(&b->gpu, GPU_CORRELATION, i);
-        found[i] = correlates(correlation) ? launches_find(&l, correlation) : MILL_NONE;
+        found[i] = correlates(correlation) ? launches_find(l, correlation) : MILL_NONE;
         if (found[i] != MILL_NONE &&
             table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, found[i]))
             kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, i));
     }
     table_put(&b->gpu, GPU_LAUNCH, found);
     free(found);
-    free(l.calls);
 }
 
 /* ---------------------------------------------------------------- texts and diagnostics */
@@ -352,14 +349,15 @@ static void publish_diagnostics(kit_trace *b) {
     b->value->diagnostics.n = b->n_diagnostics;
 }
 
-mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
-    mill_trace *t = b->value;
-    table *tables[] = {&b->gpu,      &b->cpu,     &b->flows,   &b->collectives,
-                       &b->counters, &b->devices, &b->streams, &b->threads};
-    const size_t n_tables = sizeof tables / sizeof tables[0];
-    for (size_t i = 0; i < n_tables; i++)
-        table_seal(tables[i]);
-    order_streams(b);
+/* ---------------------------------------------------------------- all of it */
+
+typedef struct finishing {
+    kit_trace *b;
+    int64_t max_overlap;
+    launches launches;
+} finishing;
+
+static void finish_gpu(kit_trace *b, int64_t max_overlap) {
     sort_table(&b->gpu, GPU_START, compare_gpu);
     drop_duplicates(b);
     if (clip_broken_timers(b, max_overlap))
@@ -368,10 +366,34 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     count_rows_of_devices(b);
     sort_table(&b->flows, FLOW_TIME, NULL);
     sort_table(&b->counters, COUNTER_TIME, NULL);
+}
 
-    sort_table(&b->cpu, CPU_START, compare_cpu);
-    find_parents(b);
-    join_launches(b);
+/* Two pieces of work that share no table; only the first one diagnoses. */
+static mill_status finish_piece(mill_run *run, void *arg, size_t piece) {
+    finishing *f = arg;
+    (void)run;
+    if (piece == 0) {
+        finish_gpu(f->b, f->max_overlap);
+    } else {
+        sort_table(&f->b->cpu, CPU_START, compare_cpu);
+        find_parents(f->b);
+        launches_init(&f->launches, &f->b->cpu);
+    }
+    return MILL_OK;
+}
+
+mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
+    mill_trace *t = b->value;
+    table *tables[] = {&b->gpu,      &b->cpu,     &b->flows,   &b->collectives,
+                       &b->counters, &b->devices, &b->streams, &b->threads};
+    const size_t n_tables = sizeof tables / sizeof tables[0];
+    for (size_t i = 0; i < n_tables; i++)
+        table_seal(tables[i]);
+    order_streams(b);
+    finishing f = {.b = b, .max_overlap = max_overlap};
+    b->run->host->parallel(b->run, 2, finish_piece, &f);
+    join_launches(b, &f.launches);
+    free(f.launches.calls);
 
     for (size_t i = 0; i < n_tables; i++)
         table_publish(tables[i]);
