@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services that reach outside: files, regular expressions, INI files. */
+/* The services that reach outside: files, INI files. */
 #include "engine/state.h"
 
 #include <errno.h>
@@ -129,53 +129,6 @@ mill_status service_source_map(mill_run *public, const char *path, mill_source *
         (mill_source){.size = sizeof *source, .data = (const uint8_t *)data, .length = length};
     *ret_source = source;
     return MILL_OK;
-}
-
-/* ---------------------------------------------------------------- regular expressions */
-
-/* A mill_regex is a GRegex; it is immutable, so threads share it. */
-mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t flags,
-                              mill_regex **ret_regex) {
-    run *r = run_of(public);
-    if (r->instance == NULL)
-        return run_bug(r, "compiled a regular expression in `check`, where the host has done so");
-    g_autoptr(GError) error = NULL;
-    GRegexCompileFlags compile = G_REGEX_RAW | G_REGEX_OPTIMIZE;
-    if (flags & MILL_REGEX_CASELESS)
-        compile |= G_REGEX_CASELESS;
-    GRegex *regex = g_regex_new(pattern, compile, 0, &error);
-    if (regex == NULL) {
-        causes_addf(run_causes(r), MILL_E_CONFIG, "\"%s\" is no regular expression: %s", pattern,
-                    error->message);
-        return MILL_E_CONFIG;
-    }
-    /* GLib compiles to machine code at the first match: not when threads share it already. */
-    g_regex_match(regex, "", 0, NULL);
-    if (r->instance->regexes == NULL)
-        r->instance->regexes = g_ptr_array_new_with_free_func((GDestroyNotify)g_regex_unref);
-    g_ptr_array_add(r->instance->regexes, regex);
-    *ret_regex = (mill_regex *)regex;
-    return MILL_OK;
-}
-
-bool service_regex_match(const mill_regex *regex, const char *text, size_t length,
-                         mill_span *groups, size_t n_groups) {
-    if (length > G_MAXINT32)
-        return false; /* positions are 32 bits; no name is that long */
-    g_autoptr(GMatchInfo) match = NULL;
-    bool found = g_regex_match_full((const GRegex *)regex, text, (gssize)length, 0, 0,
-                                    n_groups > 0 ? &match : NULL, NULL);
-    for (size_t i = 0; found && i < n_groups; i++) {
-        int start = -1, end = -1;
-        if (!g_match_info_fetch_pos(match, (int)i, &start, &end))
-            start = end = -1;
-        groups[i] = (mill_span){start, end};
-    }
-    return found;
-}
-
-int service_regex_group(const mill_regex *regex, const char *name) {
-    return g_regex_get_string_number((const GRegex *)regex, name);
 }
 
 /* ---------------------------------------------------------------- INI files */

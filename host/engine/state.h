@@ -129,7 +129,7 @@ struct run {
     task *task; /* NULL in `check` */
     const plan_stage *plan;
     const char *key;
-    pthread_mutex_t lock; /* guards scratch, bytes, contract_broken, instance->making */
+    pthread_mutex_t lock; /* guards scratch, bytes, contract_broken, instance->making, ->regexes */
     causes causes;
     GPtrArray *scratch;  /* of this callback */
     uint64_t bytes;      /* scratch and values of this task */

@@ -24,6 +24,8 @@ static const kit_diagnostic launched_late = {
     "launch delay is unknown.",
     false};
 
+#define BLOCK TABLE_STAGED_ROWS
+
 static int compare_i64(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
@@ -37,26 +39,23 @@ static int64_t end_of(const table *t, uint64_t row) {
 }
 _Static_assert((int)GPU_START == CPU_START && (int)GPU_DUR == CPU_DUR, "end_of serves both");
 
-static void sort_table(table *t, size_t field, table_compare tie) {
-    uint32_t *order = table_order(t, field, tie);
-    table_permute(t, order, t->n);
-    free(order);
-}
-
 /* ---------------------------------------------------------------- devices and streams */
 
 /* Sorts a small table; gives back which row each old row became, to be freed. */
 static uint32_t *sort_and_renumber(table *t, size_t field, table_compare tie) {
-    uint32_t *order = table_order(t, field, tie), *now = kit_alloc(t->n + 1, sizeof *now);
-    for (uint64_t i = 0; i < t->n; i++)
-        now[order[i]] = (uint32_t)i;
+    uint32_t *order = kit_alloc(t->n + 1, sizeof *order), *now = kit_alloc(t->n + 1, sizeof *now);
+    for (uint32_t i = 0; i < t->n; i++)
+        order[i] = i;
+    table_sort_rows(t, field, tie, order, t->n);
+    for (uint32_t i = 0; i < t->n; i++)
+        now[order[i]] = i;
     table_permute(t, order, t->n);
     free(order);
     return now;
 }
 
 static void renumber(table *t, size_t field, const uint32_t *now) {
-    for (uint64_t i = 0; i < table_end(t); i = table_next(t, i)) {
+    for (uint64_t i = 0; i < table_limit(t); i = table_next(t, i)) {
         uint32_t old = (uint32_t)table_get(t, field, i);
         if (now[old] != old)
             table_set(t, field, i, now[old]);
@@ -107,17 +106,22 @@ static int compare_gpu(const table *t, uint32_t a, uint32_t b) {
 /* Of sorted rows. */
 static void drop_duplicates(kit_trace *b) {
     table *t = &b->gpu;
-    uint32_t *kept = kit_alloc(t->n + 1, sizeof *kept);
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < t->n; i++) {
-        if (n && table_get(t, GPU_START, kept[n - 1]) == table_get(t, GPU_START, i) &&
-            compare_gpu(t, kept[n - 1], (uint32_t)i) == 0)
-            kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, i));
-        else
-            kept[n++] = (uint32_t)i;
+    uint64_t *dropped = NULL;
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < t->n; i++) {
+        if (table_get(t, GPU_START, kept) != table_get(t, GPU_START, i) ||
+            compare_gpu(t, kept, i) != 0) {
+            kept = i;
+            continue;
+        }
+        if (!dropped)
+            dropped = table_bits(t);
+        table_set_bit(dropped, i);
+        kit_trace_diagnose(b, &duplicate, table_get(t, GPU_BYTE, i));
     }
-    table_permute(t, kept, n);
-    free(kept);
+    if (dropped)
+        table_drop(t, dropped);
+    free(dropped);
 }
 
 /* Cuts an activity at the start of the next later one of its stream that it runs into by more than
@@ -176,21 +180,33 @@ static int compare_cpu(const table *t, uint32_t a, uint32_t b) {
 
 /* Each thread's open slices hang together by their parents, from the innermost one out. */
 static void find_parents(kit_trace *b) {
+    typedef struct open_slice {
+        int64_t end;
+        uint32_t row; /* MILL_NONE: none */
+    } open_slice;
     table *t = &b->cpu;
-    uint32_t *parents = kit_realloc(NULL, t->n + 1, sizeof *parents);
-    uint32_t *innermost = kit_realloc(NULL, b->threads.n + 1, sizeof *innermost);
-    memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost); /* MILL_NONE */
-    for (uint64_t i = 0; i < t->n; i++) {
-        uint32_t *top = &innermost[table_get(t, CPU_THREAD, i)];
-        int64_t start = table_get(t, CPU_START, i), end = end_of(t, i);
-        while (*top != MILL_NONE && (end_of(t, *top) <= start || end_of(t, *top) < end))
-            *top = parents[*top];
-        parents[i] = *top;
-        *top = (uint32_t)i;
+    open_slice *innermost = kit_alloc(b->threads.n + 1, sizeof *innermost);
+    memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost);
+    table_begin(t, CPU_PARENT);
+    for (uint64_t first = 0; first < t->n; first += BLOCK) {
+        int64_t start[BLOCK], dur[BLOCK], thread[BLOCK];
+        size_t n = t->n - first < BLOCK ? (size_t)(t->n - first) : BLOCK;
+        table_read(t, CPU_START, first, n, start);
+        table_read(t, CPU_DUR, first, n, dur);
+        table_read(t, CPU_THREAD, first, n, thread);
+        for (size_t i = 0; i < n; i++) {
+            open_slice *top = &innermost[thread[i]];
+            int64_t end = start[i] + dur[i];
+            while (top->row != MILL_NONE && (top->end <= start[i] || top->end < end)) {
+                top->row = *table_cell(t, CPU_PARENT, top->row);
+                top->end = top->row != MILL_NONE ? end_of(t, top->row) : 0;
+            }
+            *table_cell(t, CPU_PARENT, first + i) = top->row;
+            *top = (open_slice){end, (uint32_t)(first + i)};
+        }
     }
-    table_put(t, CPU_PARENT, parents);
+    table_end(t, CPU_PARENT);
     free(innermost);
-    free(parents);
 }
 
 /* Which runtime and driver calls can have launched something, in the order of their correlation. */
@@ -206,15 +222,21 @@ static bool correlates(int64_t correlation) {
     return correlation != MILL_UNKNOWN && correlation != 0;
 }
 
+static bool launches_something(const table *cpu, uint64_t row) {
+    int64_t kind = table_get(cpu, CPU_KIND, row);
+    return (kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER) &&
+           correlates(table_get(cpu, CPU_CORRELATION, row));
+}
+
 static void launches_init(launches *l, const table *cpu) {
-    *l = (launches){.cpu = cpu, .calls = kit_realloc(NULL, cpu->n + 1, sizeof *l->calls)};
-    for (uint64_t i = 0; i < cpu->n; i++) {
-        int64_t kind = table_get(cpu, CPU_KIND, i);
-        if ((kind == MILL_CPU_RUNTIME || kind == MILL_CPU_DRIVER) &&
-            correlates(table_get(cpu, CPU_CORRELATION, i)))
-            l->calls[l->n++] = (uint32_t)i;
-    }
-    l->calls = table_sort(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
+    *l = (launches){.cpu = cpu};
+    for (uint64_t i = 0; i < cpu->n; i++)
+        l->n += launches_something(cpu, i);
+    l->calls = kit_realloc(NULL, l->n, sizeof *l->calls);
+    for (uint64_t i = 0, n = 0; n < l->n; i++)
+        if (launches_something(cpu, i))
+            l->calls[n++] = (uint32_t)i;
+    table_sort_rows(cpu, CPU_CORRELATION, NULL, l->calls, l->n);
 }
 
 static int64_t correlation_at(const launches *l, uint64_t i) {
@@ -253,16 +275,16 @@ static uint32_t launches_find(launches *l, int64_t correlation) {
 
 /* By correlation alone: neither the names of calls nor the arrows of the file can be relied on. */
 static void join_launches(kit_trace *b, launches *l) {
-    uint32_t *found = kit_realloc(NULL, b->gpu.n + 1, sizeof *found);
+    table_begin(&b->gpu, GPU_LAUNCH);
     for (uint64_t i = 0; i < b->gpu.n; i++) {
         int64_t correlation = table_get(&b->gpu, GPU_CORRELATION, i);
-        found[i] = correlates(correlation) ? launches_find(l, correlation) : MILL_NONE;
-        if (found[i] != MILL_NONE &&
-            table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, found[i]))
+        uint32_t call = correlates(correlation) ? launches_find(l, correlation) : MILL_NONE;
+        *table_cell(&b->gpu, GPU_LAUNCH, i) = call;
+        if (call != MILL_NONE &&
+            table_get(&b->gpu, GPU_START, i) < table_get(&b->cpu, CPU_START, call))
             kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, i));
     }
-    table_put(&b->gpu, GPU_LAUNCH, found);
-    free(found);
+    table_end(&b->gpu, GPU_LAUNCH);
 }
 
 /* ---------------------------------------------------------------- texts and diagnostics */
@@ -358,14 +380,14 @@ typedef struct finishing {
 } finishing;
 
 static void finish_gpu(kit_trace *b, int64_t max_overlap) {
-    sort_table(&b->gpu, GPU_START, compare_gpu);
+    table_sort(&b->gpu, GPU_START, compare_gpu);
     drop_duplicates(b);
     if (clip_broken_timers(b, max_overlap))
-        sort_table(&b->gpu, GPU_START, compare_gpu); /* their ends moved */
+        table_sort(&b->gpu, GPU_START, compare_gpu); /* their ends moved */
     order_collectives(b);
     count_rows_of_devices(b);
-    sort_table(&b->flows, FLOW_TIME, NULL);
-    sort_table(&b->counters, COUNTER_TIME, NULL);
+    table_sort(&b->flows, FLOW_TIME, NULL);
+    table_sort(&b->counters, COUNTER_TIME, NULL);
 }
 
 /* Two pieces of work that share no table; only the first one diagnoses. */
@@ -375,7 +397,7 @@ static mill_status finish_piece(mill_run *run, void *arg, size_t piece) {
     if (piece == 0) {
         finish_gpu(f->b, f->max_overlap);
     } else {
-        sort_table(&f->b->cpu, CPU_START, compare_cpu);
+        table_sort(&f->b->cpu, CPU_START, compare_cpu);
         find_parents(f->b);
         launches_init(&f->launches, &f->b->cpu);
     }
@@ -394,6 +416,7 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     b->run->host->parallel(b->run, 2, finish_piece, &f);
     join_launches(b, &f.launches);
     free(f.launches.calls);
+    table_forget(&b->gpu, GPU_BYTE); /* so that there is less memory in use at a time */
 
     for (size_t i = 0; i < n_tables; i++)
         table_publish(tables[i]);

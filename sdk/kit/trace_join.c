@@ -8,8 +8,6 @@
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/trace_join.h>
 
-#define SEGMENT_ROWS ((size_t)1 << TABLE_SEG_SHIFT)
-
 /* ---------------------------------------------------------------- columns */
 
 #define LOAD_REFS(type, none)                                                                      \
@@ -43,7 +41,7 @@ static void store_refs(const uint32_t *from, unsigned width, size_t n, void *to)
 static size_t mapped_block(const table *t, size_t field, const uint32_t *map, uint64_t first,
                            uint32_t to[TABLE_STAGED_ROWS]) {
     size_t n = t->n - first < TABLE_STAGED_ROWS ? (size_t)(t->n - first) : TABLE_STAGED_ROWS;
-    size_t in_segment = first & (SEGMENT_ROWS - 1);
+    size_t in_segment = first & (TABLE_SEG_ROWS - 1);
     unsigned width = t->width[field];
     load_refs(t->segments[field][first >> TABLE_SEG_SHIFT] + in_segment * width, width, n, to);
     for (size_t i = 0; i < n; i++)
@@ -64,15 +62,15 @@ static void map_column(table *t, size_t field, const uint32_t *map, unsigned lea
         size_t n = mapped_block(t, field, map, first, block);
         for (size_t i = 0; i < n; i++) {
             any |= block[i] != MILL_NONE;
-            bits |= block[i] == MILL_NONE ? 0 : table_bits(TABLE_REF, block[i]);
+            bits |= block[i] == MILL_NONE ? 0 : table_magnitude(TABLE_REF, block[i]);
         }
     }
     unsigned width = table_width_for(TABLE_REF, bits, any);
     width = width < least ? least : width;
     for (size_t s = 0; s < t->n_segments; s++) {
-        char *now = kit_realloc(NULL, SEGMENT_ROWS, width);
+        char *now = table_segment(table_segment_room(t), width);
         uint64_t begin = (uint64_t)s << TABLE_SEG_SHIFT;
-        for (uint64_t i = 0; i < SEGMENT_ROWS && begin + i < t->n; i += TABLE_STAGED_ROWS) {
+        for (uint64_t i = 0; i < TABLE_SEG_ROWS && begin + i < t->n; i += TABLE_STAGED_ROWS) {
             size_t n = mapped_block(t, field, map, begin + i, block);
             store_refs(block, width, n, now + i * width);
         }
@@ -84,22 +82,14 @@ static void map_column(table *t, size_t field, const uint32_t *map, unsigned lea
 
 static void make_as_wide(table *t, size_t field, unsigned width) {
     if (t->width[field] < width)
-        table_widen(t, field, width, table_end(t));
-}
-
-/* A table of one segment may have a small one. */
-static void make_whole_segments(table *t) {
-    for (size_t f = 0; f < t->n_fields; f++)
-        if (t->n_segments == 1 && t->room < SEGMENT_ROWS && t->width[f])
-            t->segments[f][0] = kit_realloc(t->segments[f][0], SEGMENT_ROWS, t->width[f]);
-    t->room = t->n_segments * SEGMENT_ROWS;
+        table_widen(t, field, width, table_limit(t));
 }
 
 /* Notes how many rows the segments hold from `first` on, of which only the last may be short. */
 static void note_filled(table *t, size_t first, uint64_t rows) {
     t->filled = kit_realloc(t->filled, t->n_segments + 1, sizeof *t->filled);
     for (size_t s = first; s < t->n_segments; s++) {
-        size_t in_segment = rows < SEGMENT_ROWS ? (size_t)rows : SEGMENT_ROWS;
+        size_t in_segment = rows < TABLE_SEG_ROWS ? (size_t)rows : TABLE_SEG_ROWS;
         t->filled[s] = (uint32_t)in_segment;
         rows -= in_segment;
     }
@@ -110,7 +100,6 @@ static void end_segment(table *t) {
     size_t first = 0;
     uint64_t before = 0;
     table_seal(t);
-    make_whole_segments(t);
     while (t->filled && first + 1 < t->n_segments)
         before += t->filled[first++];
     note_filled(t, first, t->n - before);
@@ -128,7 +117,6 @@ void table_join(table *t, table *from, const uint32_t *const *maps) {
         make_as_wide(from, f, t->width[f]);
         make_as_wide(t, f, from->width[f]);
     }
-    make_whole_segments(from);
     size_t before = t->n_segments;
     for (size_t f = 0; f < t->n_fields; f++) {
         t->segments[f] = kit_realloc(t->segments[f], before + from->n_segments, sizeof(char *));
@@ -137,7 +125,7 @@ void table_join(table *t, table *from, const uint32_t *const *maps) {
     t->n_segments += from->n_segments;
     note_filled(t, before, from->n);
     t->n += from->n;
-    t->room = t->n_segments * SEGMENT_ROWS;
+    t->room = t->n_segments * TABLE_SEG_ROWS;
     t->missing = t->room - t->n;
     from->n = from->room = from->n_segments = 0;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of columns in segments, and their sorting. */
+/* Tables of columns in segments. */
 #include "trace_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
 
-#define SEGMENT_ROWS ((size_t)1 << TABLE_SEG_SHIFT)
-
-_Static_assert(SEGMENT_ROWS % TABLE_STAGED_ROWS == 0, "a block lies in one segment");
+_Static_assert(TABLE_SEG_ROWS % TABLE_STAGED_ROWS == 0, "a block lies in one segment");
 
 void table_init(table *t, mill_run *run, mill_trace *value, const table_field *fields,
                 size_t n_fields, size_t row_size) {
@@ -35,18 +33,22 @@ void table_finish(table *t) {
 
 /* ---------------------------------------------------------------- room */
 
-static size_t segment_room(const table *t) {
-    return t->n_segments == 1 ? t->room : SEGMENT_ROWS;
+/* A little more than the rows take, so that a segment of the value, which has a head, can lie where
+ * another one was. */
+#define SPARE_BYTES 64
+
+char *table_segment(size_t rows, size_t width) {
+    return kit_realloc(NULL, rows * width + SPARE_BYTES, 1);
 }
 
 static void add_segment(table *t, size_t rows) {
     for (size_t f = 0; f < t->n_fields; f++) {
         t->segments[f] = kit_realloc(t->segments[f], t->n_segments + 1, sizeof(char *));
-        t->segments[f][t->n_segments] = t->width[f] ? kit_realloc(NULL, rows, t->width[f]) : NULL;
+        t->segments[f][t->n_segments] = t->width[f] ? table_segment(rows, t->width[f]) : NULL;
     }
     if (t->filled) {
         t->filled = kit_realloc(t->filled, t->n_segments + 1, sizeof *t->filled);
-        t->filled[t->n_segments] = SEGMENT_ROWS;
+        t->filled[t->n_segments] = TABLE_SEG_ROWS;
     }
     t->n_segments++;
     t->room += rows;
@@ -54,14 +56,15 @@ static void add_segment(table *t, size_t rows) {
 
 /* The first segment grows by doubling, so that a small table costs little. */
 static void make_room(table *t) {
-    if (t->n_segments != 1 || t->room == SEGMENT_ROWS) {
-        add_segment(t, t->n_segments ? SEGMENT_ROWS : TABLE_STAGED_ROWS);
+    if (t->n_segments != 1 || t->room == TABLE_SEG_ROWS) {
+        add_segment(t, t->n_segments ? TABLE_SEG_ROWS : TABLE_STAGED_ROWS);
         return;
     }
     t->room *= 2;
     for (size_t f = 0; f < t->n_fields; f++)
         if (t->width[f])
-            t->segments[f][0] = kit_realloc(t->segments[f][0], t->room, t->width[f]);
+            t->segments[f][0] =
+                kit_realloc(t->segments[f][0], t->room * t->width[f] + SPARE_BYTES, 1);
 }
 
 /* ---------------------------------------------------------------- widths */
@@ -107,12 +110,12 @@ unsigned table_width_for(table_kind kind, uint64_t bits, bool any) {
     return bits <= INT8_MAX ? 1 : bits <= INT16_MAX ? 2 : bits <= INT32_MAX ? 4 : 8;
 }
 
-void table_widen(table *t, size_t field, unsigned width, uint64_t end) {
-    size_t rows = segment_room(t);
+void table_widen(table *t, size_t field, unsigned width, uint64_t limit) {
+    size_t rows = table_segment_room(t);
     for (size_t s = 0; s < t->n_segments; s++) {
         uint64_t first = (uint64_t)s << TABLE_SEG_SHIFT;
-        char *now = kit_realloc(NULL, rows, width);
-        for (uint64_t i = first; i < end && i < first + SEGMENT_ROWS; i = table_next(t, i))
+        char *now = table_segment(rows, width);
+        for (uint64_t i = first; i < limit && i < first + TABLE_SEG_ROWS; i = table_next(t, i))
             store(now, width, i - first,
                   encode(t->fields[field].kind, width, table_get(t, field, i)));
         free(t->segments[field][s]);
@@ -144,7 +147,7 @@ static unsigned needed_width(const table *t, const table_field *f) {
         if (v == (f->kind == TABLE_INT ? MILL_UNKNOWN : (int64_t)MILL_NONE))
             continue;
         any = true;
-        bits |= table_bits(f->kind, v);
+        bits |= table_magnitude(f->kind, v);
     }
     return table_width_for(f->kind, bits, any);
 }
@@ -199,10 +202,10 @@ static void store_block(const table *t, size_t field, char *to) {
 }
 
 void table_flush(table *t) {
-    uint64_t first = table_end(t) - t->n_staged;
+    uint64_t first = table_limit(t) - t->n_staged;
     if (t->n_staged == 0)
         return;
-    if (table_end(t) > t->room)
+    if (table_limit(t) > t->room)
         make_room(t);
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->fields[f].from == TABLE_NOT_STAGED)
@@ -215,7 +218,7 @@ void table_flush(table *t) {
         if (t->width[f])
             store_block(t, f,
                         t->segments[f][first >> TABLE_SEG_SHIFT] +
-                            (first & (SEGMENT_ROWS - 1)) * t->width[f]);
+                            (first & (TABLE_SEG_ROWS - 1)) * t->width[f]);
     }
     /* A block that is not full is staged again with the rows that follow: blocks stay aligned. */
     if (t->n_staged == TABLE_STAGED_ROWS)
@@ -235,87 +238,57 @@ void table_row(const table *t, uint64_t row, void *ret_row) {
     }
 }
 
-void table_put(table *t, size_t field, const uint32_t *values) {
+void table_forget(table *t, size_t field) {
+    for (size_t s = 0; s < t->n_segments; s++) {
+        free(t->segments[field][s]);
+        t->segments[field][s] = NULL;
+    }
+    t->width[field] = 0;
+}
+
+void table_begin(table *t, size_t field) {
+    table_widen(t, field, sizeof(uint32_t), 0);
+}
+
+void table_end(table *t, size_t field) {
     uint64_t bits = 0;
     bool any = false;
-    for (uint64_t i = 0; i < t->n; i++)
-        if (values[i] != MILL_NONE) {
-            bits |= table_bits(TABLE_REF, values[i]);
-            any = true;
-        }
-    table_widen(t, field, table_width_for(TABLE_REF, bits, any), 0);
-    unsigned width = t->width[field];
-    for (uint64_t i = 0; width && i < t->n; i++)
-        store(t->segments[field][i >> TABLE_SEG_SHIFT], width, i & (SEGMENT_ROWS - 1),
-              values[i] == MILL_NONE ? empty_of(TABLE_REF, width) : values[i]);
+    for (uint64_t i = 0; i < t->n; i++) {
+        uint32_t value = *table_cell(t, field, i);
+        bits |= value == MILL_NONE ? 0 : table_magnitude(TABLE_REF, value);
+        any |= value != MILL_NONE;
+    }
+    unsigned width = table_width_for(TABLE_REF, bits, any);
+    if (width == 0)
+        table_forget(t, field);
+    else if (width < sizeof(uint32_t))
+        table_widen(t, field, width, t->n);
 }
 
 void table_set(table *t, size_t field, uint64_t row, int64_t value) {
     const table_field *f = &t->fields[field];
     bool empty = value == (f->kind == TABLE_INT ? MILL_UNKNOWN : (int64_t)MILL_NONE);
-    unsigned width = empty ? 0 : table_width_for(f->kind, table_bits(f->kind, value), true);
-    uint64_t staged_from = table_end(t) - t->n_staged;
+    unsigned width = empty ? 0 : table_width_for(f->kind, table_magnitude(f->kind, value), true);
+    uint64_t staged_from = table_limit(t) - t->n_staged;
     if (row >= staged_from)
         memcpy(t->staged + (row - staged_from) * t->row_size + f->from, &value, f->size);
     if (t->n_staged)
         table_flush(t);
     if (f->kind != TABLE_FIXED && width > t->width[field])
-        table_widen(t, field, width, table_end(t));
+        table_widen(t, field, width, table_limit(t));
     if (t->width[field])
-        store(t->segments[field][row >> TABLE_SEG_SHIFT], t->width[field], row & (SEGMENT_ROWS - 1),
-              encode(f->kind, t->width[field], value));
+        store(t->segments[field][row >> TABLE_SEG_SHIFT], t->width[field],
+              row & (TABLE_SEG_ROWS - 1), encode(f->kind, t->width[field], value));
 }
 
-/* ---------------------------------------------------------------- order */
-
-static void gather(const table *t, size_t field, const uint32_t *order, uint64_t first, uint64_t n,
-                   char *to) {
-    unsigned width = t->width[field];
-    char *const *segments = t->segments[field];
-#define GATHER(type)                                                                               \
-    for (uint64_t i = first; i < n; i++)                                                           \
-        ((type *)(void *)to)[i - first] =                                                          \
-            ((const type *)(const void *)                                                          \
-                 segments[order[i] >> TABLE_SEG_SHIFT])[order[i] & (SEGMENT_ROWS - 1)];
-    if (width == 8)
-        GATHER(int64_t)
-    else if (width == 4)
-        GATHER(uint32_t)
-    else if (width == 2)
-        GATHER(uint16_t)
-    else
-        GATHER(uint8_t)
-#undef GATHER
-}
-
-void table_permute(table *t, const uint32_t *order, uint64_t n) {
-    uint64_t same = 0;
-    while (same < n && order[same] == same)
-        same++;
-    for (size_t f = 0; same < n && f < t->n_fields; f++) {
-        size_t width = t->width[f];
-        if (width == 0)
-            continue;
-        char *copy = kit_realloc(NULL, n - same, width);
-        gather(t, f, order, same, n, copy);
-        for (uint64_t i = same, end; i < n; i = end) {
-            end = ((i >> TABLE_SEG_SHIFT) + 1) << TABLE_SEG_SHIFT;
-            end = end < n ? end : n;
-            memcpy(t->segments[f][i >> TABLE_SEG_SHIFT] + (i & (SEGMENT_ROWS - 1)) * width,
-                   copy + (i - same) * width, (end - i) * width);
-        }
-        free(copy);
-    }
-    t->n = n;
-    t->n_staged = 0;
-    t->missing = 0;
-    free(t->filled);
-    t->filled = NULL;
-}
+/* ---------------------------------------------------------------- the end */
 
 void table_publish(table *t) {
-    uint64_t n_segments = (t->n + SEGMENT_ROWS - 1) / SEGMENT_ROWS;
+    uint64_t n_segments = (t->n + TABLE_SEG_ROWS - 1) / TABLE_SEG_ROWS;
     table_flush(t);
+    for (size_t f = 0; f < t->n_fields; f++)
+        if (t->fields[f].to == 0)
+            table_forget(t, f);
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->fields[f].to == 0)
             continue;
@@ -335,71 +308,4 @@ void table_publish(table *t) {
             t->segments[f][s] = NULL;
         }
     }
-}
-
-/* ---------------------------------------------------------------- sorting */
-
-typedef struct sorting {
-    const table *t;
-    size_t field;
-    char *const *wide; /* the field's segments, if it has eight bytes a row: times, above all */
-    table_compare tie;
-} sorting;
-
-static inline int64_t key_of(const sorting *s, uint32_t row) {
-    if (s->wide)
-        return ((const int64_t *)(const void *)
-                    s->wide[row >> TABLE_SEG_SHIFT])[row & (SEGMENT_ROWS - 1)];
-    return table_get(s->t, s->field, row);
-}
-
-static inline bool in_order(const sorting *s, uint32_t a, uint32_t b) {
-    int64_t x = key_of(s, a), y = key_of(s, b);
-    if (x != y)
-        return x < y;
-    return !s->tie || s->tie(s->t, a, b) <= 0;
-}
-
-/* Where the run that begins at `from` ends. */
-static uint64_t run_end(const sorting *s, const uint32_t *v, uint64_t from, uint64_t n) {
-    uint64_t i = from + 1;
-    while (i < n && in_order(s, v[i - 1], v[i]))
-        i++;
-    return i;
-}
-
-/* Merges the runs [a, b) and [b, end) of v into the same place of `to`. */
-static void merge(const sorting *s, const uint32_t *v, uint64_t a, uint64_t b, uint64_t end,
-                  uint32_t *to) {
-    uint64_t left = a, right = b;
-    for (uint64_t i = a; i < end; i++) {
-        bool from_left = left < b && (right == end || in_order(s, v[left], v[right]));
-        to[i] = from_left ? v[left++] : v[right++];
-    }
-}
-
-uint32_t *table_sort(const table *t, size_t field, table_compare tie, uint32_t *v, uint64_t n) {
-    const sorting s = {t, field, t->width[field] == 8 ? t->segments[field] : NULL, tie};
-    uint32_t *spare = NULL;
-    while (n && run_end(&s, v, 0, n) < n) {
-        if (!spare)
-            spare = kit_realloc(NULL, n, sizeof *spare);
-        for (uint64_t a = 0, b, end; a < n; a = end) {
-            b = run_end(&s, v, a, n);
-            end = b < n ? run_end(&s, v, b, n) : n;
-            merge(&s, v, a, b, end, spare);
-        }
-        uint32_t *sorted = spare;
-        spare = v;
-        v = sorted;
-    }
-    free(spare);
-    return v;
-}
-
-uint32_t *table_order(const table *t, size_t field, table_compare tie) {
-    uint32_t *v = kit_realloc(NULL, t->n ? t->n : 1, sizeof *v);
-    for (uint64_t i = 0, row = 0; i < t->n; i++, row = table_next(t, row))
-        v[i] = (uint32_t)row;
-    return table_sort(t, field, tie, v, t->n);
 }

@@ -9,6 +9,7 @@
 #include <tracemill/trace.h>
 
 #define TABLE_SEG_SHIFT 16
+#define TABLE_SEG_ROWS ((size_t)1 << TABLE_SEG_SHIFT)
 #define TABLE_FIELDS_MAX 16
 #define TABLE_STAGED_ROWS 256 /* a block: stays in the first-level cache, divides a segment */
 
@@ -18,8 +19,7 @@ typedef enum table_kind {
     TABLE_REF,   /* uint32: 0, 1, 2 or 4 bytes; MILL_NONE is the greatest */
 } table_kind;
 
-#define TABLE_NOT_STAGED                                                                           \
-    SIZE_MAX /* `from` of a column that table_put fills when all rows are there */
+#define TABLE_NOT_STAGED SIZE_MAX /* `from` of a column that is filled when all rows are there */
 
 /* A column: the member at `from` of the row struct, `size` bytes, published at `to` of the
  * mill_trace; to 0: a column of the builder's only. */
@@ -45,7 +45,7 @@ typedef struct table {
     size_t n_fields, row_size;
     uint64_t n;       /* rows, those staged too */
     size_t n_staged;  /* the last ones of them */
-    uint64_t missing; /* row numbers that no row has, after table_join; until table_permute */
+    uint64_t missing; /* row numbers that no row has, after table_join; until rows are moved */
     uint32_t *filled; /* rows in each segment, after table_join; else NULL */
     size_t room;      /* row numbers that the segments hold */
     size_t n_segments;
@@ -54,17 +54,16 @@ typedef struct table {
     char **segments[TABLE_FIELDS_MAX];
 } table;
 
-/* Rows are known by their numbers, which run from 0 up; only a join leaves numbers out. */
-static inline uint64_t table_end(const table *t) {
+/* Rows are known by their numbers, which run from 0 up; only table_join leaves numbers out. */
+static inline uint64_t table_limit(const table *t) {
     return t->n + t->missing;
 }
 
-/* The row after a row; table_end or more: there is none. */
+/* The row after a row; table_limit or more: there is none. */
 static inline uint64_t table_next(const table *t, uint64_t row) {
-    const uint64_t in_segment = ((uint64_t)1 << TABLE_SEG_SHIFT) - 1;
     uint64_t segment = row >> TABLE_SEG_SHIFT;
     row++;
-    bool skips = t->filled && (row & in_segment) >= t->filled[segment];
+    bool skips = t->filled && (row & (TABLE_SEG_ROWS - 1)) >= t->filled[segment];
     return skips ? (segment + 1) << TABLE_SEG_SHIFT : row;
 }
 
@@ -86,40 +85,55 @@ static inline void *table_append(table *t) {
     return t->staged + t->n_staged++ * t->row_size;
 }
 
-/* Values of a column that is not staged, one for each row. */
-void table_put(table *t, size_t field, const uint32_t *values);
-
-/* The bytes a row that values need which are not the empty one: `bits` is that of all of them,
- * or-ed together. No width lies between those bits and the largest value in them, so that a column
- * is as wide whichever values were looked at together. any false: there are none. */
-static inline uint64_t table_bits(table_kind kind, int64_t value) {
+/* The bytes a row that values need which are not the empty one: `bits` is the magnitudes of all of
+ * them, or-ed together. No width lies between that and the largest one, so that a column is as wide
+ * whichever values were looked at together. any false: there are none. */
+static inline uint64_t table_magnitude(table_kind kind, int64_t value) {
     return (uint64_t)(kind == TABLE_REF ? value + 1 : value < 0 ? -value : value);
 }
 unsigned table_width_for(table_kind kind, uint64_t bits, bool any);
 
-/* Gives a column more bytes a row; the rows below `end` keep what they hold. */
-void table_widen(table *t, size_t field, unsigned width, uint64_t end);
+/* Gives a column another number of bytes a row; the rows below `limit` keep what they hold. */
+void table_widen(table *t, size_t field, unsigned width, uint64_t limit);
 
 /* Changes one cell; a whole number, MILL_UNKNOWN or MILL_NONE. */
 void table_set(table *t, size_t field, uint64_t row, int64_t value);
 
-/* The columns of a row that was staged once, as the struct it came in. */
+/* A column that is not staged: begun when all rows are there, then filled cell by cell, then ended.
+ */
+void table_begin(table *t, size_t field);
+void table_end(table *t, size_t field);
+
+static inline uint32_t *table_cell(const table *t, size_t field, uint64_t row) {
+    return (uint32_t *)(void *)t->segments[field][row >> TABLE_SEG_SHIFT] +
+           (row & (TABLE_SEG_ROWS - 1));
+}
+
+/* Frees a column; all its values are unknown then. */
+void table_forget(table *t, size_t field);
+
+/* Memory for so many rows of a column. */
+char *table_segment(size_t rows, size_t width);
+
+/* A row that was staged once, as the struct it came in. */
 void table_row(const table *t, uint64_t row, void *ret_row);
 
 /* Moves all rows of another table of the same fields behind those of this one: the segments
  * themselves, so that row numbers between the two stay unused. The other one is empty then.
- * maps[f], if not NULL: what the values of that REF become. */
+ * maps[f], if not NULL: what the values of that REF become. In trace_join.c. */
 void table_join(table *t, table *from, const uint32_t *const *maps);
-
-/* Keeps rows order[0], order[1], … of the table, in that order, as rows 0, 1, … */
-void table_permute(table *t, const uint32_t *order, uint64_t n);
 
 /* Moves the columns into the value. All that may follow is table_finish. */
 void table_publish(table *t);
 
+/* How many rows each segment has memory for. */
+static inline size_t table_segment_room(const table *t) {
+    return t->n_segments == 1 ? t->room : TABLE_SEG_ROWS;
+}
+
 /* One cell, whatever its kind and width: a REF's MILL_NONE is UINT32_MAX. */
 static inline int64_t table_get(const table *t, size_t field, uint64_t row) {
-    uint64_t in_segment = row & (((uint64_t)1 << TABLE_SEG_SHIFT) - 1);
+    uint64_t in_segment = row & (TABLE_SEG_ROWS - 1);
     unsigned width = t->width[field];
     bool ref = t->fields[field].kind != TABLE_INT;
     if (width == 0)
@@ -140,14 +154,42 @@ static inline int64_t table_get(const table *t, size_t field, uint64_t row) {
     return v == INT32_MIN >> (32 - 8 * width) ? MILL_UNKNOWN : v;
 }
 
+/* The cells of n rows. */
+static inline void table_read(const table *t, size_t field, uint64_t first, size_t n,
+                              int64_t *restrict to) {
+    for (size_t i = 0; i < n; i++)
+        to[i] = table_get(t, field, first + i);
+}
+
+/* ---------------------------------------------------------------- order (trace_order.c)
+ * For sealed tables. All sorting is stable. Rows move a segment at a time, and a segment that all
+ * rows have left is freed at once, so that beside the table there are only a few segments, and some
+ * bytes for each row out of its place. What is in order costs one look. */
+
 /* Order of rows a and b that have the same primary value: below, at, or above 0. */
 typedef int (*table_compare)(const table *t, uint32_t a, uint32_t b);
 
-/* Sorts n row numbers by a field, then by `tie` (NULL: then as they stand). A stable merge sort
- * that begins from the runs that are there, so that input in order costs one pass. Returns v or
- * what replaces it (v is then freed); malloc memory. */
-uint32_t *table_sort(const table *t, size_t field, table_compare tie, uint32_t *v, uint64_t n);
-/* All n rows of the table, as an array to be freed. */
-uint32_t *table_order(const table *t, size_t field, table_compare tie);
+/* Sorts the rows by a field, then by `tie` (NULL: then as they stand). */
+void table_sort(table *t, size_t field, table_compare tie);
+
+/* The same for row numbers alone: n of them, that rise. */
+void table_sort_rows(const table *t, size_t field, table_compare tie, uint32_t *rows, uint64_t n);
+
+/* Keeps rows order[0], order[1], … of the table, in that order. */
+void table_permute(table *t, const uint32_t *order, uint64_t n);
+
+/* Leaves out the rows whose bits are set. */
+void table_drop(table *t, const uint64_t *bits);
+
+static inline bool table_bit(const uint64_t *bits, uint64_t row) {
+    return bits[row / 64] >> row % 64 & 1;
+}
+
+static inline void table_set_bit(uint64_t *bits, uint64_t row) {
+    bits[row / 64] |= UINT64_C(1) << row % 64;
+}
+
+/* One bit, clear, for each row of a table; to be freed. */
+uint64_t *table_bits(const table *t);
 
 #endif

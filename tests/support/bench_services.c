@@ -352,9 +352,9 @@ static mill_status host_parallel(mill_run *run, size_t n, mill_parallel_fn fn, v
 
 static mill_status host_regex_new(mill_run *run, const char *pattern, uint32_t flags,
                                   mill_regex **ret_regex) {
-    bench *b = own_thread(run, "regex_new");
+    bench *b = bench_of(run);
     g_autoptr(GError) error = NULL;
-    GRegexCompileFlags how = G_REGEX_RAW | G_REGEX_OPTIMIZE;
+    GRegexCompileFlags how = G_REGEX_RAW;
     if (flags & MILL_REGEX_CASELESS)
         how |= G_REGEX_CASELESS;
     GRegex *regex = g_regex_new(pattern, how, 0, &error);
@@ -362,7 +362,9 @@ static mill_status host_regex_new(mill_run *run, const char *pattern, uint32_t f
         return mill_fail(run, MILL_E_CONFIG, "%s", error->message);
     mill_regex *made = g_new0(mill_regex, 1);
     made->regex = regex;
+    pthread_mutex_lock(&b->lock);
     g_ptr_array_add(b->regexes, made);
+    pthread_mutex_unlock(&b->lock);
     *ret_regex = made;
     return MILL_OK;
 }

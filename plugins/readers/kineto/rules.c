@@ -2,6 +2,8 @@
 /* Reads rules and applies them. */
 #include "rules.h"
 
+#include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,13 +62,12 @@ static bool set_class(loading *l, rule *to, const char *value, uint32_t line) {
 }
 
 /* Each line of `value` is a regular expression; one of them must be found. */
-static bool set_match(loading *l, rule *r, const char *value, uint32_t line) {
+static const char *join_lines(kit_arena *memory, const char *value) {
     size_t lines = 1;
     for (const char *p = value; *p; p++)
         lines += *p == '\n';
-    char *pattern = mill_scratch(l->run, strlen(value) + lines * strlen(")|(?:") + 2),
-         *to = pattern;
-    to = stpcpy(to, "(?:");
+    char *pattern = kit_arena_alloc(memory, strlen(value) + lines * strlen(")|(?:") + 2),
+         *to = stpcpy(pattern, "(?:");
     for (const char *p = value; *p; p++) {
         if (*p == '\n')
             to = stpcpy(to, ")|(?:");
@@ -74,8 +75,28 @@ static bool set_match(loading *l, rule *r, const char *value, uint32_t line) {
             *to++ = *p;
     }
     strcpy(to, ")");
-    l->status = l->run->host->regex_new(l->run, pattern, MILL_REGEX_CASELESS, &r->match);
-    return l->status == MILL_OK || fail_at(l, line, "match: not a regular expression");
+    return pattern;
+}
+
+static mill_regex *compile(mill_run *run, rule_match *m) {
+    mill_regex *regex = NULL;
+    if (run->host->regex_new(run, m->pattern, MILL_REGEX_CASELESS, &regex) == MILL_OK)
+        atomic_store(&m->regex, regex);
+    return regex;
+}
+
+/* Most expressions are never compiled: no name of the trace holds their words. But those that may
+ * be wrong are compiled at once, to say so. */
+static bool set_match(loading *l, rule *r, const char *value, uint32_t line) {
+    rule_set *set = l->set;
+    rule_match *m = kit_arena_alloc(&set->memory, sizeof *m);
+    m->pattern = join_lines(&set->memory, value);
+    words_need need = words_add(&set->words, m->pattern, (uint16_t)(r - set->rules));
+    m->has_words = need == WORDS_ONE;
+    r->match = m;
+    if (need != WORDS_UNKNOWN || compile(l->run, m))
+        return true;
+    return fail_at(l, line, "match: not a regular expression");
 }
 
 /* What a rule must have, once its section has ended. */
@@ -146,16 +167,33 @@ mill_status rules_load(mill_run *run, rule_set *set, rule_form form, const char 
 
 void rules_finish(rule_set *set) {
     kit_arena_finish(&set->memory);
+    words_finish(&set->words);
     free(set->rules);
     *set = (rule_set){0};
 }
 
+/* Threads that are here at once may compile an expression twice, which only costs time. */
+static bool fits(mill_run *run, rule_match *m, const char *name, size_t length) {
+    mill_regex *regex = atomic_load(&m->regex);
+    if (!regex)
+        regex = compile(run, m);
+    assert(regex); /* words_add has read it, so it is a right one */
+    return run->host->regex_match(regex, name, length, NULL, 0);
+}
+
 const rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
                        size_t length) {
+    uint64_t has_word[UINT16_MAX / 64 + 1];
+    memset(has_word, 0, (set->n + 63) / 64 * sizeof has_word[0]);
+    words_find(&set->words, name, length, has_word);
     for (size_t i = 0; i < set->n; i++) {
         const rule *r = &set->rules[i];
-        bool fits = !cat || !r->category || r->category->gpu == cat;
-        if (fits && (!r->match || run->host->regex_match(r->match, name, length, NULL, 0)))
+        if (cat && r->category && r->category->gpu != cat)
+            continue;
+        if (!r->match)
+            return r;
+        bool may_fit = !r->match->has_words || (has_word[i / 64] >> i % 64 & 1);
+        if (may_fit && fits(run, r->match, name, length))
             return r;
     }
     return NULL;

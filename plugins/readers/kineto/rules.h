@@ -5,6 +5,7 @@
 #define KINETO_RULES_H
 
 #include "category.h"
+#include "words.h"
 
 #include <tracemill/kit/arena.h>
 #include <tracemill/trace.h>
@@ -16,10 +17,17 @@ typedef enum rule_form {
     RULES_PLANES,      /* names of processes: match, category, class */
 } rule_form;
 
+/* Names that fit an expression. */
+typedef struct rule_match {
+    const char *pattern;
+    mill_regex *_Atomic regex; /* NULL: not needed yet */
+    bool has_words;            /* only names with a word of the rule can fit */
+} rule_match;
+
 typedef struct rule {
     const char *name;         /* the section */
     const char *kind;         /* NULL: none */
-    mill_regex *match;        /* NULL: any name */
+    rule_match *match;        /* NULL: any name */
     const category *category; /* NULL: any, or none given yet */
     uint8_t cls;              /* mill_class; 0: none */
 } rule;
@@ -29,13 +37,14 @@ typedef struct rule_set {
     kit_arena memory;
     rule *rules;
     size_t n;
+    word_set words; /* their owners are numbers of rules */
 } rule_set;
 
 /* Appends the rules of a file. Errors (recorded, with file and line). */
 mill_status rules_load(mill_run *run, rule_set *set, rule_form form, const char *path);
 void rules_finish(rule_set *set);
 
-/* The first rule that fits, or NULL. cat: of kernels the mill_gpu_cat, else 0. */
+/* The first rule that fits, or NULL. cat: of kernels the mill_gpu_cat, else 0. [any thread] */
 const rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
                        size_t length);
 

@@ -384,7 +384,7 @@ struct mill_host {
     mill_status (*parallel)(mill_run *run, size_t n, mill_parallel_fn fn, void *arg);
 
     /* Compiles a regular expression (PCRE), matched on bytes. Freed at close. Errors (recorded,
-     * with the position): E_CONFIG. */
+     * with the position): E_CONFIG. [any thread] */
     mill_status (*regex_new)(mill_run *run, const char *pattern, uint32_t flags,
                              mill_regex **ret_regex);
     /* Searches `text` (`length` bytes). If found, fills the first n_groups of groups (0: the whole
