@@ -37,15 +37,17 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 
 /* Eight bytes at a time: a trace interns a name of some hundred bytes for every event. */
 static uint32_t hash_of(const char *text, size_t length, uint32_t tag) {
-    uint64_t hash = mix(length, tag);
-    for (; length >= 8; text += 8, length -= 8) {
-        uint64_t word;
-        memcpy(&word, text, 8);
-        hash = mix(hash, word);
-    }
-    uint64_t word = 0;
-    if (length)
+    uint64_t hash = mix(length, tag), word = 0;
+    if (length >= 8) { /* the last word overlaps the one before it */
+        const char *last = text + length - 8;
+        for (; text < last; text += 8) {
+            memcpy(&word, text, 8);
+            hash = mix(hash, word);
+        }
+        memcpy(&word, last, 8);
+    } else if (length) {
         memcpy(&word, text, length);
+    }
     return (uint32_t)(mix(mix(hash, word), 0) >> 32);
 }
 

@@ -152,19 +152,28 @@ static unsigned needed_width(const table *t, const table_field *f) {
     return table_width_for(f->kind, bits, any);
 }
 
+/* Goes on when a value does not fit: rare, so that the loop need not look ahead. */
 #define STORE_BLOCK(type, read, empty_in, empty_out)                                               \
     for (size_t i = 0; i < n; i++) {                                                               \
         int64_t v = read(t, f, i);                                                                 \
-        ((type *)(void *)to)[i] = (type)(v == (empty_in) ? (empty_out) : v);                       \
+        bool empty = v == (empty_in), fits = (type)v == v && (type)v != (type)(empty_out);         \
+        ((type *)(void *)to)[i] = (type)(empty ? (empty_out) : v);                                 \
+        odd |= !(empty | fits);                                                                    \
     }
 
 #define COPY_BLOCK(size)                                                                           \
     for (size_t i = 0; i < n; i++)                                                                 \
         memcpy(to + i * (size), t->staged + i * t->row_size + f->from, (size));
 
-static void store_block(const table *t, size_t field, char *to) {
+/* False: a value does not fit the column's width. */
+static bool store_block(const table *t, size_t field, uint64_t first) {
     const table_field *f = &t->fields[field];
     size_t n = t->n_staged;
+    bool odd = false;
+    if (t->width[field] == 0)
+        return needed_width(t, f) == 0;
+    char *to = t->segments[field][first >> TABLE_SEG_SHIFT] +
+               (first & (TABLE_SEG_ROWS - 1)) * t->width[field];
     switch (f->kind * 16u + t->width[field]) {
     case TABLE_FIXED * 16 + 1:
         COPY_BLOCK(1)
@@ -173,6 +182,7 @@ static void store_block(const table *t, size_t field, char *to) {
         COPY_BLOCK(2)
         break;
     case TABLE_FIXED * 16 + 8:
+    case TABLE_INT * 16 + 8: /* unknown is the same there */
         COPY_BLOCK(8)
         break;
     case TABLE_INT * 16 + 1:
@@ -184,21 +194,19 @@ static void store_block(const table *t, size_t field, char *to) {
     case TABLE_INT * 16 + 4:
         STORE_BLOCK(int32_t, staged_int, MILL_UNKNOWN, INT32_MIN)
         break;
-    case TABLE_INT * 16 + 8:
-        STORE_BLOCK(int64_t, staged_int, MILL_UNKNOWN, MILL_UNKNOWN)
-        break;
     case TABLE_REF * 16 + 1:
         STORE_BLOCK(uint8_t, staged_ref, MILL_NONE, UINT8_MAX)
         break;
     case TABLE_REF * 16 + 2:
         STORE_BLOCK(uint16_t, staged_ref, MILL_NONE, UINT16_MAX)
         break;
-    case TABLE_REF * 16 + 4:
-        STORE_BLOCK(uint32_t, staged_ref, MILL_NONE, MILL_NONE)
+    case TABLE_REF * 16 + 4: /* none is the same there */
+        COPY_BLOCK(4)
         break;
     default:
-        break; /* nothing known in it yet */
+        break;
     }
+    return !odd;
 }
 
 void table_flush(table *t) {
@@ -208,17 +216,10 @@ void table_flush(table *t) {
     if (table_limit(t) > t->room)
         make_room(t);
     for (size_t f = 0; f < t->n_fields; f++) {
-        if (t->fields[f].from == TABLE_NOT_STAGED)
+        if (t->fields[f].from == TABLE_NOT_STAGED || store_block(t, f, first))
             continue;
-        if (t->fields[f].kind != TABLE_FIXED) {
-            unsigned width = needed_width(t, &t->fields[f]);
-            if (width > t->width[f])
-                table_widen(t, f, width, first);
-        }
-        if (t->width[f])
-            store_block(t, f,
-                        t->segments[f][first >> TABLE_SEG_SHIFT] +
-                            (first & (TABLE_SEG_ROWS - 1)) * t->width[f]);
+        table_widen(t, f, needed_width(t, &t->fields[f]), first);
+        store_block(t, f, first);
     }
     /* A block that is not full is staged again with the rows that follow: blocks stay aligned. */
     if (t->n_staged == TABLE_STAGED_ROWS)

@@ -43,78 +43,95 @@ place fast_place_of(bool in_args, const char *key, size_t length) {
     return (place)(AT_OTHER_ARG + (hash ^ hash >> 8) % N_OTHER_ARGS);
 }
 
+uint8_t fast_category(fast *f, const char *text, size_t length) {
+    const category *found = category_find(text, length);
+    uint8_t n = 0;
+    while (f->categories[n] && f->categories[n] != found)
+        n++;
+    f->categories[n] = found;
+    return (uint8_t)(n + 1);
+}
+
 /* ---------------------------------------------------------------- rows */
 
-static size_t slot_of(int64_t a, int64_t b) {
-    return (uint64_t)(a * 31 + b) * UINT64_C(0x9e3779b97f4a7c15) >> 56;
+static size_t slot_of(uint64_t a, uint64_t b) {
+    return (a * 31 + b) * UINT64_C(0x9e3779b97f4a7c15) >> 56;
 }
 _Static_assert(N_LINES == 256, "the top eight bits");
 
 static uint32_t track_of(fast *f, const fast_event *e) {
-    if (e->pid_number == MILL_UNKNOWN || e->tid_number == MILL_UNKNOWN)
-        return tracks_find(f->tracks, e->pid, e->tid);
-    known_line *line = &f->lines[slot_of(e->pid_number, e->tid_number)];
-    if (line->track == MILL_NONE || line->pid != e->pid_number || line->tid != e->tid_number)
-        *line = (known_line){e->pid_number, e->tid_number, tracks_find(f->tracks, e->pid, e->tid)};
+    if (e->pid.key == KEY_LONG || e->tid.key == KEY_LONG)
+        return tracks_find(f->tracks, e->pid.text, e->tid.text);
+    known_line *line = &f->lines[slot_of(e->pid.key, e->tid.key)];
+    if (line->pid != e->pid.key || line->tid != e->tid.key)
+        *line =
+            (known_line){e->pid.key, e->tid.key, tracks_find(f->tracks, e->pid.text, e->tid.text)};
     return line->track;
 }
 
+static int64_t number_of(const fast_event *e, place at) {
+    return e->number[at - AT_GRID];
+}
+
 static uint32_t stream_of(fast *f, const fast_event *e, uint32_t track) {
-    if (e->device == MILL_UNKNOWN || e->stream == MILL_UNKNOWN)
-        return tracks_stream(f->tracks, track, e->device, e->stream);
-    known_stream *s = &f->streams[slot_of(e->device, e->stream)];
-    if (s->track != track || s->device != e->device || s->number != e->stream)
-        *s = (known_stream){e->device, e->stream, track,
-                            tracks_stream(f->tracks, track, e->device, e->stream)};
+    int64_t device = number_of(e, AT_DEVICE), number = number_of(e, AT_STREAM);
+    if (device == MILL_UNKNOWN || number == MILL_UNKNOWN)
+        return tracks_stream(f->tracks, track, device, number);
+    known_stream *s = &f->streams[slot_of((uint64_t)device, (uint64_t)number)];
+    if (s->track != track || s->device != device || s->number != number)
+        *s = (known_stream){device, number, track, tracks_stream(f->tracks, track, device, number)};
     else
         tracks_set_stream(f->tracks, track, s->stream);
     return s->stream;
 }
 
-static void take_gpu(fast *f, const fast_event *e, uint64_t byte) {
+static void take_gpu(fast *f, const fast_event *e, uint8_t cat, uint64_t byte) {
     uint32_t track = track_of(f, e);
     kit_gpu_row row = {
         .start = e->ts,
         .dur = e->dur,
-        .correlation = e->correlation,
-        .external_id = e->external_id,
-        .grid = e->grid,
-        .block = e->block,
-        .bytes = e->bytes,
-        .waited_event = e->waited_event,
+        .correlation = number_of(e, AT_CORRELATION),
+        .external_id = number_of(e, AT_EXTERNAL_ID),
+        .grid = number_of(e, AT_GRID),
+        .block = number_of(e, AT_BLOCK),
+        .bytes = number_of(e, AT_BYTES),
+        .waited_event = number_of(e, AT_WAITED_EVENT),
         .byte = byte,
-        .name = rows_name(f->to, e->name, e->name_length, e->category->gpu),
+        .name = rows_name(f->to, e->name, e->name_length, cat),
         .stream = stream_of(f, e, track),
         .track = track,
         .collective = MILL_NONE,
-        .cat = e->category->gpu,
+        .cat = cat,
     };
     kit_trace_gpu(rows_builder(f->to), &row);
 }
 
-static void take_cpu(fast *f, const fast_event *e, uint64_t byte) {
+static void take_cpu(fast *f, const fast_event *e, uint8_t kind, uint64_t byte) {
     kit_cpu_row row = {
         .start = e->ts,
         .dur = e->dur,
-        .correlation = e->correlation,
-        .external_id = e->external_id,
+        .correlation = number_of(e, AT_CORRELATION),
+        .external_id = number_of(e, AT_EXTERNAL_ID),
         .byte = byte,
         .name = rows_name(f->to, e->name, e->name_length, 0),
         .thread = tracks_thread(f->tracks, track_of(f, e)),
-        .kind = e->category->cpu,
+        .kind = kind,
     };
     kit_trace_cpu(rows_builder(f->to), &row);
 }
 
 bool fast_take(fast *f, const fast_event *e, uint64_t byte) {
-    if (e->ph != 'X')
-        return !f->left_phases[(uint8_t)e->ph]; /* if it is not left: an event, but no row */
-    if (e->category == NULL)
+    if (e->word[AT_PH] != 'X')
+        return !f->left_phases[e->word[AT_PH]]; /* if it is not left: an event, but no row */
+    if (e->word[AT_CAT] == 0) {
         rows_hold(f->to, track_of(f, e), e->name, e->name_length, e->ts, e->dur, byte);
-    else if (e->category->gpu)
-        take_gpu(f, e, byte);
-    else if (rows_wants_cpu(f->to, e->category->cpu))
-        take_cpu(f, e, byte);
+        return true;
+    }
+    const category *cat = f->categories[e->word[AT_CAT] - 1];
+    if (cat->gpu)
+        take_gpu(f, e, cat->gpu, byte);
+    else if (rows_wants_cpu(f->to, cat->cpu))
+        take_cpu(f, e, cat->cpu, byte);
     return true;
 }
 
@@ -122,7 +139,7 @@ bool fast_take(fast *f, const fast_event *e, uint64_t byte) {
 
 static bool has_avx2(void) {
 #if defined __x86_64__
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #else
     return false;
 #endif
@@ -144,9 +161,12 @@ fast *fast_create(rows *to, fast_isa isa) {
     for (size_t ph = 0; ph < sizeof f->left_phases; ph++)
         f->left_phases[ph] = ph == '\0' || rows_wants_phase(to, (char)ph);
     for (size_t i = 0; i < N_LINES; i++) {
-        f->lines[i].track = MILL_NONE;
+        f->lines[i].pid = KEY_LONG;
         f->streams[i].track = MILL_NONE;
     }
+    for (size_t at = 0; at < N_PLACES; at++)
+        for (size_t way = 0; way < N_WAYS; way++) /* what stands nowhere */
+            f->successors[at][way] = (successor){.length = 1, .next = AT_COLLECTIVE};
     return f;
 }
 

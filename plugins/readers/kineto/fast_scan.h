@@ -10,53 +10,66 @@
 
 #include "simd.h"
 
+static inline const char *blanks(const char *p) {
+    return (uint8_t)*p > ' ' ? p : simd_blanks_end(p);
+}
+
 /* Value of a member: moves p behind it. Each returns false where the event is not for us. */
 
-static inline bool scan_int(const char **p, int64_t *ret) {
+/* Passes digits on the guess that there are as many as the last time. The processor goes on from
+ * the guess, without waiting for what the text says; the compiler must not see that both are the
+ * same. */
+static inline unsigned scan_digits(const char **p, uint64_t *ret_value, uint8_t *usual) {
+    const char *guess = *p + *usual;
+    __asm__("" : "+r"(guess));
+    unsigned n = simd_digits(*p, ret_value);
+    if (__builtin_expect(n != *usual, 0)) {
+        *usual = (uint8_t)n;
+        guess = *p + n;
+    }
+    *p = guess;
+    return n;
+}
+
+static inline bool scan_int(const char **p, int64_t *ret, uint8_t *usual) {
     uint64_t value;
-    bool negative = **p == '-';
-    const char *digits = *p + negative;
-    unsigned n = simd_digits(&digits, &value);
-    *p = digits;
+    bool negative = false;
+    if (__builtin_expect(**p == '-', 0)) {
+        negative = true;
+        ++*p;
+    }
+    unsigned n = scan_digits(p, &value, usual);
     *ret = negative ? -(int64_t)value : (int64_t)value;
-    return n > 0 && n < 18;
+    return n > 0 && n < 16;
 }
 
 /* Microseconds with up to three decimals, as nanoseconds. */
-static inline bool scan_time(const char **p, int64_t *ret) {
+static inline bool scan_time(const char **p, int64_t *ret, uint8_t *usual) {
     static const int64_t scale[] = {1000, 100, 10, 1};
-    bool quoted = **p == '"';
     uint64_t whole, part = 0;
-    unsigned n_part = 0;
-    *p += quoted;
-    unsigned n = simd_digits(p, &whole);
-    if (n == 0 || n > 15 + (whole < 9000000000000000))
+    unsigned n = scan_digits(p, &whole, usual), n_part = 0;
+    if (n == 0 || whole > 9000000000000000)
         return false;
     if (**p == '.') {
         ++*p;
-        n_part = simd_digits(p, &part);
+        n_part = scan_digits(p, &part, usual + 1);
         if (n_part == 0 || n_part > 3)
             return false;
     }
     *ret = (int64_t)whole * 1000 + (int64_t)part * scale[n_part];
-    bool closed = !quoted || **p == '"';
-    *p += quoted;
-    return closed;
+    return true;
 }
 
 /* The product of [x, y, z]. */
-static inline bool scan_product(const char **p, int64_t *ret) {
+static inline bool scan_product(const char **p, int64_t *ret, uint8_t *usual) {
     int64_t product = 1, n;
     if (**p != '[')
         return false;
     do {
-        ++*p;
-        while (**p == ' ' || **p == '\n' || **p == '\r' || **p == '\t')
-            ++*p;
-        if (!scan_int(p, &n) || n < 0 || __builtin_mul_overflow(product, n, &product))
+        *p = blanks(*p + 1);
+        if (!scan_int(p, &n, usual) || n < 0 || __builtin_mul_overflow(product, n, &product))
             return false;
-        while (**p == ' ' || **p == '\n' || **p == '\r' || **p == '\t')
-            ++*p;
+        *p = blanks(*p);
     } while (**p == ',');
     *ret = product;
     return *(*p)++ == ']';
@@ -73,16 +86,21 @@ static inline bool scan_plain(const char **p, const char **ret_text, size_t *ret
 }
 
 /* A process or thread: a number, or a word. */
-static inline bool scan_id(const char **p, json_value *ret, int64_t *ret_number) {
+static inline bool scan_id(const char **p, fast_id *ret, uint8_t *usual) {
     const char *begin = *p;
+    json_value *text = &ret->text;
+    bool ok;
     if (*begin == '"') {
-        *ret_number = MILL_UNKNOWN;
-        *ret = (json_value){.kind = JSON_STRING};
-        return scan_plain(p, &ret->at, &ret->length);
+        *text = (json_value){.kind = JSON_STRING};
+        ok = scan_plain(p, &text->at, &text->length);
+    } else {
+        uint64_t number;
+        unsigned n = scan_digits(p, &number, usual);
+        *text = (json_value){begin, n, JSON_NUMBER, false};
+        ok = n > 0 && n < 16 && (*begin != '0' || n == 1);
     }
-    bool ok = scan_int(p, ret_number);
-    *ret = (json_value){begin, (size_t)(*p - begin), JSON_NUMBER, false};
-    return ok && (*begin != '0' || ret->length == 1) && *begin != '-';
+    ret->key = text->length > 8 ? KEY_LONG : simd_key(text->at, (unsigned)text->length);
+    return ok;
 }
 
 static inline bool is_token(char c) {
@@ -90,8 +108,8 @@ static inline bool is_token(char c) {
            c == '+' || c == '.';
 }
 
-/* Passes a value that no column needs. */
-static inline bool scan_other(const char **p, const char *end) {
+/* Passes a string, whatever is in it, or a number. */
+static inline bool scan_scalar(const char **p, uint8_t *usual) {
     if (**p == '"') {
         const char *q = simd_string_end(*p + 1);
         while (*q == '\\' && q[1] != '\0')
@@ -99,191 +117,214 @@ static inline bool scan_other(const char **p, const char *end) {
         *p = q + 1;
         return *q == '"';
     }
-    const char *q = *p + (**p == '-');
-    if (*q >= '0' && *q <= '9') {
-        while (is_token(*q))
-            q++;
-        *p = q;
-        return true;
+    uint64_t number;
+    if (__builtin_expect(**p == '-', 0))
+        ++*p;
+    bool ok = scan_digits(p, &number, usual) > 0;
+    while (is_token(**p))
+        ++*p;
+    return ok;
+}
+
+/* Passes arrays of arrays of scalars, which shapes and strides of tensors are. */
+static inline bool scan_array(const char **p, uint8_t *usual) {
+    unsigned depth = 0;
+    for (;;) {
+        if (**p == '[') {
+            if (++depth > 64)
+                return false;
+            *p = blanks(*p + 1);
+            if (**p != ']')
+                continue;
+        } else if (!scan_scalar(p, usual)) {
+            return false;
+        }
+        for (*p = blanks(*p); **p == ']'; *p = blanks(*p)) {
+            ++*p;
+            if (--depth == 0)
+                return true;
+        }
+        if (**p != ',')
+            return false;
+        *p = blanks(*p + 1);
     }
-    json j = {.at = *p, .end = end};
+}
+
+/* Passes a value that no column needs. */
+static inline bool scan_other(const char **p, const char *end, uint8_t *usual) {
+    const char *begin = *p;
+    if (*begin == '[' ? scan_array(p, usual) : scan_scalar(p, usual))
+        return true;
+    json j = {.at = begin, .end = end};
     json_value value;
     bool ok = json_read(&j, &value) == JSON_OK && j.not_numbers == 0;
     *p = j.at;
     return ok;
 }
 
-static inline bool scan_category(fast *f, const char **p, const category **ret) {
-    if (**p != '"')
-        return false;
-    const char *text = *p + 1;
-    for (size_t i = 0; i < N_CATEGORIES; i++) {
-        const known_category *c = &f->categories[i];
-        if (c->length && simd_same(text, c->text, c->length)) {
-            *ret = c->category;
-            *p = text + c->length;
-            return true;
-        }
-    }
+/* ---------------------------------------------------------------- from value to value */
+
+/* The value of ph or cat, as one byte. */
+static bool learn_word(fast *f, place at, const char **p, uint8_t *ret_word) {
+    const char *text;
     size_t length;
     if (!scan_plain(p, &text, &length))
         return false;
-    *ret = category_find(text, length);
-    if (length + 1 <= sizeof f->categories[0].text) {
-        known_category *c = &f->categories[f->newest_category++ % N_CATEGORIES];
-        c->category = *ret;
-        c->length = (uint8_t)(length + 1);
-        memcpy(c->text, text, length + 1);
-    }
-    return true;
+    *ret_word = at == AT_CAT ? fast_category(f, text, length) : (uint8_t)*text;
+    return at == AT_CAT || length == 1;
 }
 
-/* ---------------------------------------------------------------- from value to value */
-
-static const char *blanks(const char *p) {
-    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
-        p++;
-    return p;
+/* The key that stands next, or the bracket that closes; `first`: no comma before it. */
+static bool learn_key(const char **p, bool first, bool in_args, place *ret_next) {
+    const char *key, *q = blanks(*p);
+    size_t length;
+    *p = q + 1;
+    *ret_next = AT_CLOSE;
+    if (*q == '}')
+        return true;
+    if (!first && *q++ != ',')
+        return false;
+    q = blanks(q);
+    if (!scan_plain(&q, &key, &length))
+        return false;
+    q = blanks(q);
+    *p = blanks(q + 1);
+    *ret_next = fast_place_of(in_args, key, length);
+    return *q == ':' && **p != '\0'; /* where the text ends, blanks may be missing */
 }
 
 /* Finds out what stands between two values, and remembers it. NULL: not for us. */
-static __attribute__((noinline)) const char *step_slowly(fast *f, place from, const char *begin,
-                                                         const char **ret_brace, place *ret_next) {
-    const char *p = blanks(begin), *brace = begin;
-    bool first = from == IN_ARGS || from == AT_EVENT, in_args = from >= IN_ARGS;
+static __attribute__((noinline)) const successor *learn(fast *f, place from, const char *begin) {
+    successor s = {0};
+    const char *p = begin, *brace = begin;
+    bool first = from <= AT_CLOSE, in_args = from >= AT_GRID;
+    place next;
     if (from == AT_CLOSE) { /* on to the next event */
-        if (*p != ',')
-            return NULL;
-        p = blanks(p + 1);
-        first = true;
-    }
-    if (from == AT_CLOSE || from == AT_EVENT) {
-        if (*p != '{')
-            return NULL;
-        brace = p;
-        p = blanks(p + 1);
-    }
-    if (*p == '}') {
-        p++;
-        *ret_next = in_args ? AT_ARGS_CLOSE : AT_CLOSE;
-    } else {
-        const char *key;
-        size_t length;
-        if (!first && *p++ != ',')
-            return NULL;
         p = blanks(p);
-        if (!scan_plain(&p, &key, &length))
+        if (*p++ != ',')
             return NULL;
-        p = blanks(p);
-        if (*p++ != ':')
-            return NULL;
-        p = blanks(p);
-        if (*p == '\0') /* where the text ends, blanks may be missing: nothing to remember */
-            return NULL;
-        *ret_next = fast_place_of(in_args, key, length);
     }
-    *ret_brace = brace;
-    if (p - begin <= (ptrdiff_t)sizeof f->successors[0][0].text) {
-        successor *s = &f->successors[from][f->newest[from]++ % N_WAYS];
-        *s = (successor){.length = (uint8_t)(p - begin),
-                         .brace = (uint8_t)(brace - begin),
-                         .next = (uint8_t)*ret_next};
-        memcpy(s->text, begin, s->length);
+    if (first) {
+        brace = blanks(p);
+        p = brace + 1;
+        if (*brace != '{')
+            return NULL;
     }
-    return p;
+    if ((from == AT_PH || from == AT_CAT) && !learn_word(f, from, &p, &s.word))
+        return NULL;
+    for (;;) {
+        if (!learn_key(&p, first, in_args, &next))
+            return NULL;
+        first = next == AT_ARGS;
+        if (next == AT_CLOSE && in_args)
+            in_args = false;
+        else if (next == AT_ARGS && *p++ == '{' && !s.opens_args)
+            in_args = s.opens_args = true;
+        else
+            break;
+    }
+    if (next == AT_ARGS || p - begin > SUCCESSOR_MAX)
+        return NULL;
+    s.length = (uint8_t)(p - begin);
+    s.brace = (uint8_t)(brace - begin);
+    s.next = (uint8_t)next;
+    s.ways = f->successors[next];
+    memcpy(s.text, begin, s.length);
+    successor *to = &f->successors[from][f->newest[from]++ % N_WAYS];
+    *to = s;
+    return to;
 }
 
-static inline const char *step(fast *f, place from, const char *p, const char **ret_brace,
-                               place *ret_next) {
-    const successor *ways = f->successors[from];
+static inline bool stands_at(const successor *s, const char *p) {
+    const uint8_t *text = s->text;
+    for (unsigned length = s->length;; length -= 32, p += 32, text += 32) {
+        if (!simd_same(p, text, length))
+            return false;
+        if (__builtin_expect(length <= 32, 1))
+            return true;
+    }
+}
+
+static inline const successor *step(fast *f, place from, const successor *ways, const char *p) {
     for (size_t i = 0; i < N_WAYS; i++)
-        if (ways[i].length && simd_same(p, ways[i].text, ways[i].length)) {
-            *ret_brace = p + ways[i].brace;
-            *ret_next = (place)ways[i].next;
-            return p + ways[i].length;
-        }
-    return step_slowly(f, from, p, ret_brace, ret_next);
+        if (stands_at(&ways[i], p))
+            return &ways[i];
+    return learn(f, from, p);
 }
 
 static inline bool scan_value(fast *f, place at, const char **p, const char *end, fast_event *e) {
+    uint8_t *usual = f->usual_digits[at];
     switch (at) {
     case AT_PH:
-        e->ph = (*p)[1];
-        *p += 3;
-        return (*p)[-3] == '"' && (*p)[-1] == '"' && e->ph != '\\' && e->ph != '"';
     case AT_CAT:
-        return scan_category(f, p, &e->category);
+        return true; /* the step from here passes it */
     case AT_NAME:
         return scan_plain(p, &e->name, &e->name_length);
     case AT_PID:
-        return scan_id(p, &e->pid, &e->pid_number);
+        return scan_id(p, &e->pid, usual);
     case AT_TID:
-        return scan_id(p, &e->tid, &e->tid_number);
+        return scan_id(p, &e->tid, usual);
     case AT_TS:
-        return scan_time(p, &e->ts);
+        return scan_time(p, &e->ts, usual);
     case AT_DUR:
-        return scan_time(p, &e->dur);
-    case AT_DEVICE:
-        return scan_int(p, &e->device);
-    case AT_STREAM:
-        return scan_int(p, &e->stream);
-    case AT_CORRELATION:
-        return scan_int(p, &e->correlation);
-    case AT_EXTERNAL_ID:
-        return scan_int(p, &e->external_id);
+        return scan_time(p, &e->dur, usual);
     case AT_GRID:
-        return scan_product(p, &e->grid);
     case AT_BLOCK:
-        return scan_product(p, &e->block);
+        return scan_product(p, &e->number[at - AT_GRID], usual);
+    case AT_DEVICE:
+    case AT_STREAM:
+    case AT_CORRELATION:
+    case AT_EXTERNAL_ID:
     case AT_BYTES:
-        return scan_int(p, &e->bytes);
     case AT_WAITED_EVENT:
-        return scan_int(p, &e->waited_event);
+        return scan_int(p, &e->number[at - AT_GRID], usual);
     case AT_COLLECTIVE:
         return false;
     default:
-        return scan_other(p, end);
+        return scan_other(p, end, usual);
     }
 }
 
-static const fast_event no_event = {
-    .name = "",
-    .pid_number = MILL_UNKNOWN,
-    .tid_number = MILL_UNKNOWN,
-    .ts = MILL_UNKNOWN,
-    .dur = MILL_UNKNOWN,
-    .device = MILL_UNKNOWN,
-    .stream = MILL_UNKNOWN,
-    .correlation = MILL_UNKNOWN,
-    .external_id = MILL_UNKNOWN,
-    .grid = MILL_UNKNOWN,
-    .block = MILL_UNKNOWN,
-    .bytes = MILL_UNKNOWN,
-    .waited_event = MILL_UNKNOWN,
-};
+/* Member by member: faster than copying an empty one. */
+static inline void begin_event(fast_event *e) {
+    e->name = "";
+    e->name_length = 0;
+    e->pid.text = e->tid.text = (json_value){0};
+    e->pid.key = e->tid.key = 0;
+    e->ts = e->dur = MILL_UNKNOWN;
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        e->number[i] = MILL_UNKNOWN;
+    e->word[AT_PH] = e->word[AT_CAT] = 0;
+    e->has_args = false;
+}
 
 size_t FAST_SCAN(fast *f, const char *text, const char *end, uint64_t byte, uint64_t *ret_events) {
-    const char *p = text, *done = text, *begin = text, *brace;
-    fast_event e = no_event;
-    place at = AT_EVENT, next;
+    const char *p = text, *done = text, *begin = text;
+    const successor *s, *ways = f->successors[AT_EVENT];
+    fast_event e;
+    place at = AT_EVENT;
     *ret_events = 0;
-    while ((p = step(f, at, p, &brace, &next)) != NULL) {
+    while ((s = step(f, at, ways, p)) != NULL) {
         if (at <= AT_CLOSE) { /* a new event begins */
-            begin = brace;
-            e = no_event;
+            begin = p + s->brace;
+            begin_event(&e);
         }
-        at = next;
-        if (at == AT_CLOSE) {
-            if (!fast_take(f, &e, byte + (uint64_t)(begin - text)))
-                break;
-            done = p;
-            ++*ret_events;
-        } else if (at == AT_ARGS) {
-            if (*p++ != '{' || e.has_args) /* a second one would undo what the first one said */
+        if (s->opens_args) {
+            if (e.has_args) /* a second one would undo what the first one said */
                 break;
             e.has_args = true;
-            at = IN_ARGS;
-        } else if (at != AT_ARGS_CLOSE && !scan_value(f, at, &p, end, &e)) {
+        }
+        e.word[at] = s->word;
+        p += s->length;
+        at = (place)s->next;
+        ways = s->ways;
+        if (at != AT_CLOSE) {
+            if (!scan_value(f, at, &p, end, &e))
+                break;
+        } else if (fast_take(f, &e, byte + (uint64_t)(begin - text))) {
+            done = p;
+            ++*ret_events;
+        } else {
             break;
         }
     }
