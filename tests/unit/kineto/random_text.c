@@ -76,7 +76,7 @@ void random_event(GString *text, GRand *rand, bool odd) {
 
 void random_damage(GString *text, GRand *rand) {
     static const char bytes[] = "\"\\{}[],: 0x\n\xff";
-    for (int n = g_rand_int_range(rand, 0, 5) - 1; n > 0; n--) {
+    for (int n = g_rand_int_range(rand, 0, 5) - 1; n > 0 && text->len > 0; n--) {
         gsize at = (gsize)g_rand_int_range(rand, 0, (gint32)text->len);
         if (g_rand_boolean(rand))
             text->str[at] = bytes[g_rand_int_range(rand, 0, sizeof bytes - 1)];

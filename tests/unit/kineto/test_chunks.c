@@ -191,7 +191,9 @@ static void test_random(void) {
         if (g_rand_boolean(rand))
             random_damage(text, rand);
         if (g_rand_int_range(rand, 0, 8) == 0)
-            g_string_truncate(text, (gsize)g_rand_int_range(rand, 1, (gint32)text->len + 1));
+            g_string_truncate(text, (gsize)g_rand_int_range(rand, 0, (gint32)text->len + 1));
+        if (text->len == 0)
+            continue;
         uint64_t least = (uint64_t)g_rand_int_range(rand, 1, 1500);
         const shares ways[] = {{least, 1, true}, {3 * least, 1, true}, {least, 3, false}};
         check_text(text->str, text->len, ways, G_N_ELEMENTS(ways));
