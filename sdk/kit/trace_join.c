@@ -132,6 +132,13 @@ void table_join(table *t, table *from, const uint32_t *const *maps) {
 
 /* ---------------------------------------------------------------- what rows refer to */
 
+void kit_trace_end_part(kit_trace *part) {
+    table *tables[] = {&part->gpu,      &part->cpu,     &part->flows,   &part->collectives,
+                       &part->counters, &part->devices, &part->streams, &part->threads};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        table_shrink(tables[i]);
+}
+
 static uint32_t *new_map(uint64_t n) {
     return kit_realloc(NULL, n + 1, sizeof(uint32_t));
 }

@@ -231,6 +231,19 @@ void table_seal(table *t) {
     t->n_staged = 0;
 }
 
+void table_shrink(table *t) {
+    table_seal(t);
+    free(t->staged);
+    t->staged = NULL;
+    if (t->n_segments != 1)
+        return;
+    t->room = t->n;
+    for (size_t f = 0; f < t->n_fields; f++)
+        if (t->width[f])
+            t->segments[f][0] =
+                kit_realloc(t->segments[f][0], t->room * t->width[f] + SPARE_BYTES, 1);
+}
+
 void table_row(const table *t, uint64_t row, void *ret_row) {
     for (size_t f = 0; f < t->n_fields; f++) {
         int64_t value = table_get(t, f, row);

@@ -77,6 +77,9 @@ void table_flush(table *t);
 /* The same, when no more rows come. */
 void table_seal(table *t);
 
+/* The same, and gives back the memory for rows that do not come. */
+void table_shrink(table *t);
+
 /* Room for one more row, to be filled before the next call. */
 static inline void *table_append(table *t) {
     if (t->n_staged == TABLE_STAGED_ROWS)

@@ -9,9 +9,6 @@
 #include <tracemill/kit/trace_join.h>
 
 #define MOST_CHUNK_READERS 31
-/* A chunk is this share of what nobody reads yet: large at first, so that there are few, and small
- * in the end, so that the threads come to it at the same time. */
-#define SHARE 8
 /* Where a guess is made, an event must begin within so many bytes. */
 #define GUESSED (64 * 1024)
 /* The largest event in a chunk, so that a wrong guess takes no more memory than this. */
@@ -48,6 +45,7 @@ struct chunks {
     pthread_mutex_t lock;         /* of what follows */
     pthread_cond_t changed;       /* a chunk is done */
     bool stopped;                 /* the walk has ended */
+    unsigned readers;             /* threads that read chunks */
     uint64_t front, back;         /* where the walk is; up to where there are no chunks */
     chunk *first;                 /* those that the walk has not passed, in the order of the file */
     char *guessed;
@@ -97,11 +95,13 @@ static uint64_t guess(chunks *c, uint64_t from, uint64_t to) {
     return begin ? from + (uint64_t)(begin - c->guessed) : to;
 }
 
-/* The next one to read; NULL: there is too little left. */
+/* The next one to read; NULL: there is too little left. Half of what would be the thread's share:
+ * large at first, so that there are few, and small in the end, so that all threads come to it at
+ * the same time. */
 static chunk *claim(chunks *c) {
     const uint64_t least = c->config->least_chunk;
     while (!c->stopped && c->back > c->front && c->back - c->front >= 2 * least) {
-        uint64_t to = c->back, size = (to - c->front) / SHARE;
+        uint64_t to = c->back, size = (to - c->front) / (2 * (1 + c->readers));
         uint64_t wanted = to - (size > least ? size : least), from = guess(c, wanted, to);
         c->back = from < to ? from : wanted;
         if (from == to)
@@ -150,11 +150,13 @@ static void read_chunk(chunks *c, chunk *k) {
     sink_init(&k->reader.sink, c->run, kit_trace_create_part(c->run), &c->config->sink);
     /* Where it fails, the walk will too, and say so. */
     document_read_part(c->run, &config, &calls, k, k->from, k->to, &k->read);
+    kit_trace_end_part(k->reader.sink.b);
 }
 
 static void read_chunks(chunks *c) {
     chunk *k;
     pthread_mutex_lock(&c->lock);
+    c->readers++;
     while ((k = claim(c)) != NULL) {
         pthread_mutex_unlock(&c->lock);
         read_chunk(c, k);
@@ -164,6 +166,7 @@ static void read_chunks(chunks *c) {
             chunk_destroy(k);
         pthread_cond_signal(&c->changed);
     }
+    c->readers--;
     pthread_mutex_unlock(&c->lock);
 }
 

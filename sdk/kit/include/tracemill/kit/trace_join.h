@@ -19,6 +19,10 @@ extern "C" {
  * _text, _describe_device, _finish. */
 kit_trace *kit_trace_create_part(mill_run *run);
 
+/* No more rows come: gives back the memory that was for them, since a part may wait for its join.
+ */
+void kit_trace_end_part(kit_trace *part);
+
 /* What the numbers that a part gave have become, each by the old number. */
 typedef struct kit_join {
     uint32_t *strings, *kinds, *names, *streams, *collectives;
