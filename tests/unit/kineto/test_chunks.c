@@ -14,51 +14,59 @@ typedef struct shares {
     uint64_t least; /* bytes of a chunk */
     unsigned jobs;
     bool chunks_first;
+    unsigned cancel_at; /* a question of the reader whether it is to end; 0: never */
 } shares;
 
-/* NULL: it is no trace. Lives as long as b. */
-static const mill_trace *read_in_chunks(bench *b, const char *path, const shares *how,
-                                        uint64_t *ret_skipped) {
+/* *ret_trace lives as long as b. */
+static mill_status read_in_chunks(bench *b, const char *path, const shares *how,
+                                  const mill_trace **ret_trace, uint64_t *ret_skipped) {
     const chunks_config config = {
         .sink = {*engines_rows(true), FAST_BEST},
-        .document = {event_parse, 4096, 16 << 20},
+        .document = {event_parse, how->least < 65536 ? 4096 : 65536, 16 << 20},
         .least_text = 1,
         .least_chunk = how->least,
         .chunks_first = how->chunks_first,
     };
     mill_run *run = bench_services(b);
     input *in = NULL;
-    const mill_trace *t = NULL;
     bool more;
     bench_jobs(b, how->jobs);
     if (input_open(run, path, &in) != MILL_OK || input_next(run, in, &more) != MILL_OK ||
         !chunks_suit(&config, in))
         g_error("%s: not for chunks", path);
+    bench_cancel_at(b, how->cancel_at);
     sink s;
     document_result result;
     sink_init(&s, run, kit_trace_create(run), &config.sink);
-    if (chunks_read(run, &config, in, &s, &result) == MILL_OK)
-        t = engines_finish(&s, &result);
-    *ret_skipped = t ? result.skipped : 0;
+    mill_status status = chunks_read(run, &config, in, &s, &result);
+    *ret_trace = status == MILL_OK ? engines_finish(&s, &result) : NULL;
+    *ret_skipped = result.skipped;
     sink_finish(&s);
     input_close(in);
-    return t;
+    return status;
+}
+
+/* In a temporary file, to be unlinked. */
+static char *write_file(const char *text, size_t length) {
+    char *path = NULL;
+    int fd = g_file_open_tmp("chunks-XXXXXX.json", &path, NULL);
+    if (fd < 0 || !g_file_set_contents(path, text, (gssize)length, NULL))
+        g_error("cannot write a temporary file");
+    close(fd);
+    return path;
 }
 
 /* Compares with what one thread makes of it. Returns the share of the text that came from chunks in
  * the last way. */
 static double check_text(const char *text, size_t length, const shares *ways, size_t n) {
     static const engines_config alone = {FAST_BEST, 1 << 18, 1 << 18, true};
-    g_autofree char *path = NULL;
+    g_autofree char *path = write_file(text, length);
     uint64_t skipped = 0;
-    int fd = g_file_open_tmp("chunks-XXXXXX.json", &path, NULL);
-    if (fd < 0 || !g_file_set_contents(path, text, (gssize)length, NULL))
-        g_error("cannot write a temporary file");
-    close(fd);
     bench *b = bench_create(NULL, NULL);
     const mill_trace *right = engines_read(b, &alone, text, length, NULL);
     for (size_t i = 0; i < n; i++) {
-        const mill_trace *t = read_in_chunks(b, path, &ways[i], &skipped);
+        const mill_trace *t;
+        read_in_chunks(b, path, &ways[i], &t, &skipped);
         g_assert_true((t != NULL) == (right != NULL));
         if (t) {
             same_trace(right, t);
@@ -82,7 +90,7 @@ static void check_folder(const char *folder) {
         if (!text || text->len == 0)
             continue;
         const shares ways[] = {
-            {1 << 20, 3, false}, {20000, 2, false}, {text->len / 11 + 100, 1, true}};
+            {1 << 20, 3, false, 0}, {20000, 2, false, 0}, {text->len / 11 + 100, 1, true, 0}};
         double share = check_text((const char *)text->data, text->len, ways, G_N_ELEMENTS(ways));
         g_test_message("%s: %u bytes, %.0f %% of them from chunks", name, text->len, 100 * share);
     }
@@ -195,7 +203,7 @@ static void test_random(void) {
         if (text->len == 0)
             continue;
         uint64_t least = (uint64_t)g_rand_int_range(rand, 1, 1500);
-        const shares ways[] = {{least, 1, true}, {3 * least, 1, true}, {least, 3, false}};
+        const shares ways[] = {{least, 1, true, 0}, {3 * least, 1, true, 0}, {least, 3, false, 0}};
         check_text(text->str, text->len, ways, G_N_ELEMENTS(ways));
     }
 }
@@ -204,10 +212,10 @@ static void test_random(void) {
 static void test_segments(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(g_test_rand_int());
     g_autoptr(GString) text = g_string_new("{\"traceEvents\": [");
-    for (int i = 0; i < 400000; i++)
+    for (int i = 0; i < 220000; i++)
         random_event(text, rand, false);
     g_string_append(text, "]}");
-    const shares ways[] = {{1 << 20, 4, false}, {5 << 20, 1, true}, {1 << 18, 1, true}};
+    const shares ways[] = {{1 << 20, 4, false, 0}, {5 << 20, 1, true, 0}, {1 << 18, 1, true, 0}};
     double share = check_text(text->str, text->len, ways, G_N_ELEMENTS(ways));
     g_test_message("%.0f %% of the bytes from chunks", 100 * share);
     g_assert_cmpfloat(share, >, 0.5);
@@ -220,8 +228,28 @@ static void test_wrong_guesses(void) {
         g_string_append(text,
                         ",\n{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"inner\", \"ts\": 1}");
     g_string_append(text, "]}, \"cat\": \"kernel\", \"name\": \"outer\", \"ts\": 1, \"dur\": 1}]");
-    const shares ways[] = {{1000, 3, false}, {3000, 1, true}};
+    const shares ways[] = {{1000, 3, false, 0}, {3000, 1, true, 0}};
     g_assert_cmpfloat(check_text(text->str, text->len, ways, G_N_ELEMENTS(ways)), ==, 0);
+}
+
+/* Whoever is reading what when the run is to end, all threads do, and nothing is left behind. */
+static void test_cancel(void) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(g_test_rand_int());
+    g_autoptr(GString) text = g_string_new("[");
+    for (int i = 0; i < 5000; i++)
+        random_event(text, rand, false);
+    g_autofree char *path = write_file(text->str, text->len);
+    for (unsigned at = 1; at < 60; at++) {
+        const shares ways[] = {{20000, 3, false, at}, {20000, 1, true, at}};
+        for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+            bench *b = bench_create(NULL, NULL);
+            const mill_trace *t;
+            uint64_t skipped;
+            g_assert_cmpint(read_in_chunks(b, path, &ways[i], &t, &skipped), ==, MILL_E_CANCELLED);
+            bench_destroy(b);
+        }
+    }
+    g_unlink(path);
 }
 
 int main(int argc, char **argv) {
@@ -229,6 +257,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/chunks/random", test_random);
     g_test_add_func("/kineto/chunks/segments", test_segments);
     g_test_add_func("/kineto/chunks/wrong-guesses", test_wrong_guesses);
+    g_test_add_func("/kineto/chunks/cancel", test_cancel);
     g_test_add_func("/kineto/chunks/own", test_own);
     g_test_add_data_func("/kineto/chunks/cases", "cases", test_shared);
     g_test_add_data_func("/kineto/chunks/traces", "traces", test_shared);
