@@ -4,6 +4,8 @@
 
 #include <glib.h>
 #include <string.h>
+#include <tracemill/attribution.h>
+#include <tracemill/chunk_times.h>
 #include <tracemill/report.h>
 #include <tracemill/trace.h>
 
@@ -20,12 +22,26 @@ static const mill_type report_type = {
     .help = "what an analysis says: figures, tables, notes, findings, lanes, series",
 };
 
+static const mill_type attribution_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_ATTRIBUTION,
+    .help = "stage, chunk, layer, micro-batch and step of each GPU activity of a trace",
+};
+
+static const mill_type chunk_times_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_CHUNK_TIMES,
+    .help = "how long the chunks of a pipeline take: F, B, Bi, W and F&B of each stage",
+};
+
 static const struct {
     const mill_type *type;
     uint32_t least_size;
 } known[] = {
     {&trace_type, sizeof(mill_trace)},
     {&report_type, sizeof(mill_report)},
+    {&attribution_type, sizeof(mill_attribution)},
+    {&chunk_times_type, sizeof(mill_chunk_times)},
 };
 
 const mill_type *types_find(const char *id) {

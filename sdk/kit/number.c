@@ -2,6 +2,7 @@
 /* Owns the exact conversion between int64 numbers and decimal text. */
 #include <tracemill/kit/number.h>
 
+#include <stdio.h>
 #include <string.h>
 
 /* Writes value / 10^decimals from the right end of text, then moves it to the front. */
@@ -145,4 +146,15 @@ bool kit_parse_int(const char *text, size_t length, bool wrap, int64_t *ret_valu
             return false;
     *ret_value = (int64_t)(d.negative ? -value : value);
     return true;
+}
+
+/* Not printf's %f: it follows the locale. */
+const char *kit_format_percent(char text[KIT_NUMBER_MAX], int64_t part, int64_t whole) {
+    if (whole <= 0 || part == INT64_MIN)
+        return strcpy(text, "unknown");
+    double tenths = 1000.0 * (double)part / (double)whole;
+    long long rounded = (long long)(tenths < 0 ? tenths - 0.5 : tenths + 0.5);
+    long long size = rounded < 0 ? -rounded : rounded;
+    snprintf(text, KIT_NUMBER_MAX, "%s%lld.%lld %%", rounded < 0 ? "-" : "", size / 10, size % 10);
+    return text;
 }

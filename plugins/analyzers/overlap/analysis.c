@@ -15,7 +15,7 @@ typedef struct activity {
     kit_interval time;
     uint64_t row;
     uint32_t name;
-    overlap_class cls;
+    kit_class cls;
     bool kernel;
     overlap_stream *stream;
 } activity;
@@ -23,16 +23,16 @@ typedef struct activity {
 /* What is done with each activity. */
 typedef mill_status (*activity_fn)(mill_run *run, overlap_analysis *analysis, const activity *a);
 
-static overlap_class class_of(const mill_trace *trace, uint32_t name) {
+static kit_class class_of(const mill_trace *trace, uint32_t name) {
     switch (mill_name_class(trace, name)) {
     case MILL_CLASS_COMPUTATION:
-        return OVERLAP_COMP;
+        return KIT_COMP;
     case MILL_CLASS_COMMUNICATION:
-        return OVERLAP_COMM;
+        return KIT_COMM;
     case MILL_CLASS_MEMORY:
-        return OVERLAP_MEM;
+        return KIT_MEM;
     default:
-        return OVERLAP_OTHER;
+        return KIT_OTHER;
     }
 }
 
@@ -57,7 +57,7 @@ static mill_status for_each(mill_run *run, overlap_analysis *analysis, activity_
                 "device %s: an activity ends beyond 2^63 ns: a broken timer; take it out "
                 "of the trace",
                 a.stream->device->number);
-        a.cls = a.stream->named ? OVERLAP_COMM : class_of(trace, a.name);
+        a.cls = a.stream->named ? KIT_COMM : class_of(trace, a.name);
         status = fn(run, analysis, &a);
     }
     return status;
@@ -74,17 +74,17 @@ static mill_status tally(mill_run *run, overlap_analysis *analysis, const activi
                          "device %s: its activities span more than 146 years: a broken timer; take "
                          "those with wrong times out of the trace",
                          device->number);
-    overlap_tally_add(&device->all, a->time.start, a->time.end);
-    overlap_tally_add(&device->classes[a->cls], a->time.start, a->time.end);
-    overlap_tally_add(&stream->all, a->time.start, a->time.end);
-    overlap_tally_add(&stream->classes[a->cls], a->time.start, a->time.end);
+    kit_tally_add(&device->all, a->time.start, a->time.end);
+    kit_tally_add(&device->classes[a->cls], a->time.start, a->time.end);
+    kit_tally_add(&stream->all, a->time.start, a->time.end);
+    kit_tally_add(&stream->classes[a->cls], a->time.start, a->time.end);
     return MILL_OK;
 }
 
 /* Step 2: the intervals of each class. */
 static mill_status gather(mill_run *run, overlap_analysis *analysis, const activity *a) {
     (void)run, (void)analysis;
-    overlap_set *set = &a->stream->device->sets[a->cls];
+    kit_set *set = &a->stream->device->sets[a->cls];
     set->v[set->n++] = a->time;
     return MILL_OK;
 }
@@ -92,21 +92,21 @@ static mill_status gather(mill_run *run, overlap_analysis *analysis, const activ
 /* Step 3: how much of each communication activity is hidden and exposed. */
 static mill_status share(mill_run *run, overlap_analysis *analysis, const activity *a) {
     (void)run;
-    if (a->cls != OVERLAP_COMM)
+    if (a->cls != KIT_COMM)
         return MILL_OK;
     const mill_trace *trace = analysis->trace;
     overlap_device *device = a->stream->device;
 
     uint64_t row = trace->kinds.n + 1; /* KIND_BY_STREAM; before it stands KIND_NONE */
-    if (class_of(trace, a->name) == OVERLAP_COMM) {
+    if (class_of(trace, a->name) == KIT_COMM) {
         uint16_t kind = mill_gpu_kind_row(trace, a->row);
         row = kind < trace->kinds.n ? kind : trace->kinds.n;
     }
     overlap_kind *kind = &device->kinds[row];
-    kit_interval owned = overlap_tally_add(&device->owned, a->time.start, a->time.end);
-    overlap_tally_add(&kind->tally, a->time.start, a->time.end);
-    kind->hidden = overlap_add(kind->hidden, overlap_covered(&device->hiding, a->time));
-    kind->exposed += owned.end - owned.start - overlap_covered(&device->hiding, owned);
+    kit_interval owned = kit_tally_add(&device->owned, a->time.start, a->time.end);
+    kit_tally_add(&kind->tally, a->time.start, a->time.end);
+    kind->hidden = kit_add(kind->hidden, kit_covered(&device->hiding, a->time));
+    kind->exposed += owned.end - owned.start - kit_covered(&device->hiding, owned);
     return MILL_OK;
 }
 
@@ -188,7 +188,7 @@ static mill_status list_active(mill_run *run, overlap_analysis *analysis) {
 
 static mill_status measure(mill_run *run, overlap_analysis *analysis) {
     for (size_t i = 0; i < analysis->n_devices; i++)
-        for (int c = 0; c < OVERLAP_CLASSES; c++) {
+        for (int c = 0; c < KIT_CLASSES; c++) {
             overlap_device *device = analysis->devices[i];
             size_t n = (size_t)device->classes[c].n;
             device->sets[c].v = mill_scratch(run, n * sizeof(kit_interval));
@@ -198,19 +198,19 @@ static mill_status measure(mill_run *run, overlap_analysis *analysis) {
         return status;
     for (size_t i = 0; i < analysis->n_devices; i++) {
         overlap_device *device = analysis->devices[i];
-        for (int c = 0; c < OVERLAP_CLASSES; c++) {
-            overlap_set *set = &device->sets[c];
+        for (int c = 0; c < KIT_CLASSES; c++) {
+            kit_set *set = &device->sets[c];
             set->n = kit_intervals_normalise(set->v, set->n);
         }
-        overlap_states(device->sets, device->all.first, device->all.last, device->states);
+        kit_states(device->sets, device->all.first, device->all.last, device->states);
     }
     return MILL_OK;
 }
 
 /* Every kind that the trace knows, then KIND_NONE and KIND_BY_STREAM. */
 static void set_up_kinds(mill_run *run, const mill_trace *trace, overlap_device *device) {
-    const overlap_set *comp = &device->sets[OVERLAP_COMP];
-    overlap_cover_init(&device->hiding, comp, mill_scratch(run, (comp->n + 1) * sizeof(int64_t)));
+    const kit_set *comp = &device->sets[KIT_COMP];
+    kit_cover_init(&device->hiding, comp, mill_scratch(run, (comp->n + 1) * sizeof(int64_t)));
     device->n_kinds = trace->kinds.n + 2;
     device->kinds = mill_scratch(run, device->n_kinds * sizeof *device->kinds);
     for (uint32_t k = 0; k < trace->kinds.n; k++)
@@ -242,10 +242,10 @@ static mill_status share_kinds(mill_run *run, overlap_analysis *analysis) {
 /* Where no communication was found: what the kernels there are called. */
 static mill_status add_name(mill_run *run, overlap_analysis *analysis, const activity *a) {
     (void)run;
-    if (a->kernel && a->cls != OVERLAP_MEM && overlap_no_communication(a->stream->device)) {
+    if (a->kernel && a->cls != KIT_MEM && overlap_no_communication(a->stream->device)) {
         overlap_name *name = &analysis->unmatched[a->name];
         name->n++;
-        name->sum = overlap_add(name->sum, a->time.end - a->time.start);
+        name->sum = kit_add(name->sum, a->time.end - a->time.start);
     }
     return MILL_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef OVERLAP_H
 #define OVERLAP_H
 
-#include "measure.h"
+#include <tracemill/kit/measure.h>
 
 #include <tracemill/kit/number.h>
 #include <tracemill/report.h>
@@ -18,7 +18,7 @@ typedef struct overlap_options {
 /* Communication of one kind on one device. */
 typedef struct overlap_kind {
     const char *name;
-    overlap_tally tally;
+    kit_tally tally;
     int64_t hidden;  /* Σ |a ∩ C|: counts twice where activities of the kind coincide */
     int64_t exposed; /* |owned ∖ C|: sums up to the device's exposed communication */
 } overlap_kind;
@@ -28,11 +28,11 @@ typedef struct overlap_device {
     char number[KIT_NUMBER_MAX]; /* the id as text */
     const char *name;            /* or NULL */
     int64_t n_streams;
-    overlap_tally all, classes[OVERLAP_CLASSES];
-    overlap_set sets[OVERLAP_CLASSES];
-    int64_t states[OVERLAP_STATES]; /* over the window, which is the span of all activities */
-    overlap_cover hiding; /* the set of computation, asked what it covers of communication */
-    overlap_tally owned;  /* communication in the order in which it owns time */
+    kit_tally all, classes[KIT_CLASSES];
+    kit_set sets[KIT_CLASSES];
+    int64_t states[KIT_STATES]; /* over the window, which is the span of all activities */
+    kit_cover hiding; /* the set of computation, asked what it covers of communication */
+    kit_tally owned;  /* communication in the order in which it owns time */
     overlap_kind *kinds;  /* those that occur, longest first; NULL without communication */
     size_t n_kinds;
 } overlap_device;
@@ -42,7 +42,7 @@ typedef struct overlap_stream {
     const char *label; /* or NULL */
     overlap_device *device;
     bool named; /* by the option: all on it is communication */
-    overlap_tally all, classes[OVERLAP_CLASSES];
+    kit_tally all, classes[KIT_CLASSES];
 } overlap_stream;
 
 /* A kernel's name that no communication rule matched. */
@@ -71,7 +71,7 @@ mill_report *overlap_tell(mill_run *run, const overlap_analysis *analysis);
 
 /* No communication was recognised on the device: ratios over it are unknown, not 0. */
 static inline bool overlap_no_communication(const overlap_device *device) {
-    return device->classes[OVERLAP_COMM].n == 0;
+    return device->classes[KIT_COMM].n == 0;
 }
 
 #endif

@@ -5,20 +5,20 @@
 #include <string.h>
 #include <tracemill/kit/number.h>
 #include <tracemill/kit/report.h>
+#include <tracemill/kit/trace_notes.h>
 
-#define C OVERLAP_IN_COMP
-#define M OVERLAP_IN_COMM
-#define X OVERLAP_IN_MEM
-#define NONE (OVERLAP_ALWAYS & ~OVERLAP_IN_ANY)
+#define C KIT_IN_COMP
+#define M KIT_IN_COMM
+#define X KIT_IN_MEM
+#define NONE (KIT_ALWAYS & ~KIT_IN_ANY)
 
 /* Figures that are a time: the states in which it passes. */
 static const struct {
     const char *id, *label, *help;
     uint32_t states;
 } times[] = {
-    {"T", "window", "From the first start to the last end of the device's activities.",
-     OVERLAP_ALWAYS},
-    {"busy", "busy", "|C ∪ M ∪ X|: any of the three below runs", OVERLAP_IN_ANY},
+    {"T", "window", "From the first start to the last end of the device's activities.", KIT_ALWAYS},
+    {"busy", "busy", "|C ∪ M ∪ X|: any of the three below runs", KIT_IN_ANY},
     {"idle", "idle", "window - busy", NONE},
     {"comp", "computation", "|C|: the union of all computation", C},
     {"comm", "communication", "|M|: the union of all communication", M},
@@ -47,14 +47,14 @@ static const struct {
     {"jaccard", "overlap of either", "|C ∩ M| / |C ∪ M|", (C & M), C | M},
     {"exposed_over_comm", "communication exposed", "|M ∖ C| / |M|", M & ~C, M},
     {"exposed_over_T", "window lost to exposed communication", "|M ∖ C| / window", M & ~C,
-     OVERLAP_ALWAYS},
+     KIT_ALWAYS},
 };
 
-static const char *const class_names[OVERLAP_CLASSES] = {"computation", "communication", "memory",
-                                                         "other"};
+static const char *const class_names[KIT_CLASSES] = {"computation", "communication", "memory",
+                                                     "other"};
 
 static int64_t time_in(const overlap_device *device, uint32_t states) {
-    return device ? overlap_time(device->states, states) : MILL_UNKNOWN;
+    return device ? kit_time_in(device->states, states) : MILL_UNKNOWN;
 }
 
 /* Figures of one device, or unknown ones for NULL. Ratios say something only where there is
@@ -68,12 +68,12 @@ static void tell_figures(kit_report *r, const overlap_device *device, const char
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         kit_figure_int(r, MILL_KIND_NS, times[i].id, times[i].label, scope, times[i].help,
                        time_in(device, times[i].states));
-    if (device && device->classes[OVERLAP_OTHER].n > 0) {
+    if (device && device->classes[KIT_OTHER].n > 0) {
         kit_figure_int(r, MILL_KIND_NS, "other", "other device work", scope,
-                       "|O|: work that is none of the three", time_in(device, OVERLAP_IN_OTHER));
+                       "|O|: work that is none of the three", time_in(device, KIT_IN_OTHER));
         kit_figure_int(r, MILL_KIND_NS, "other_in_idle", "other device work while idle", scope,
                        "|O ∖ (C ∪ M ∪ X)|: the part of idle in which it runs",
-                       time_in(device, OVERLAP_IN_OTHER & NONE));
+                       time_in(device, KIT_IN_OTHER & NONE));
     }
 
     int64_t comp = time_in(device, C), comm = time_in(device, M);
@@ -89,7 +89,7 @@ static void tell_figures(kit_report *r, const overlap_device *device, const char
                      known ? comp + comm : 0, known ? time_in(device, C | M) : 0);
     kit_figure_ratio(r, "bound_efficiency", "window filled by the longer of both", scope,
                      "max(|C|, |M|) / window: 1 is perfect overlap and no idle time",
-                     comp > comm ? comp : comm, known ? time_in(device, OVERLAP_ALWAYS) : 0);
+                     comp > comm ? comp : comm, known ? time_in(device, KIT_ALWAYS) : 0);
 }
 
 typedef struct column {
@@ -126,8 +126,8 @@ static void tell_devices(kit_report *r, const overlap_analysis *analysis) {
         kit_cell_int(t, device->id);
         kit_cell_text(t, device->name);
         kit_cell_int(t, device->all.n);
-        kit_cell_int(t, time_in(device, OVERLAP_ALWAYS));
-        kit_cell_int(t, time_in(device, OVERLAP_IN_ANY));
+        kit_cell_int(t, time_in(device, KIT_ALWAYS));
+        kit_cell_int(t, time_in(device, KIT_IN_ANY));
         kit_cell_int(t, time_in(device, C));
         kit_cell_int(t, time_in(device, M));
         kit_cell_int(t, time_in(device, M & ~C));
@@ -177,9 +177,9 @@ static void tell_streams(kit_report *r, const overlap_analysis *analysis) {
         kit_cell_int(t, stream->all.n);
         kit_cell_int(t, stream->all.sum);
         kit_cell_int(t, stream->all.busy);
-        kit_cell_int(t, stream->classes[OVERLAP_COMP].busy);
-        kit_cell_int(t, stream->classes[OVERLAP_COMM].busy);
-        kit_cell_int(t, stream->classes[OVERLAP_MEM].busy);
+        kit_cell_int(t, stream->classes[KIT_COMP].busy);
+        kit_cell_int(t, stream->classes[KIT_COMM].busy);
+        kit_cell_int(t, stream->classes[KIT_MEM].busy);
         kit_cell_int(t, stream->all.first - stream->device->all.first);
         kit_cell_int(t, stream->all.last - stream->device->all.first);
         if (labelled)
@@ -229,8 +229,8 @@ static void tell_kinds(kit_report *r, const overlap_analysis *analysis) {
                 continue;
             }
             rest.tally.n += kind->tally.n;
-            rest.tally.sum = overlap_add(rest.tally.sum, kind->tally.sum);
-            rest.hidden = overlap_add(rest.hidden, kind->hidden);
+            rest.tally.sum = kit_add(rest.tally.sum, kind->tally.sum);
+            rest.hidden = kit_add(rest.hidden, kind->hidden);
             rest.exposed += kind->exposed;
         }
         rest.tally.busy = MILL_UNKNOWN;
@@ -248,9 +248,9 @@ static const column class_columns[] = {
 static void tell_classes(kit_report *r, const overlap_analysis *analysis) {
     kit_table *t = begin_table(r, "classes", "Activities by class", NULL, class_columns);
     for (size_t i = 0; i < analysis->n_devices; i++)
-        for (int c = 0; c < OVERLAP_CLASSES; c++) {
-            const overlap_tally *tally = &analysis->devices[i]->classes[c];
-            if (c == OVERLAP_OTHER && tally->n == 0)
+        for (int c = 0; c < KIT_CLASSES; c++) {
+            const kit_tally *tally = &analysis->devices[i]->classes[c];
+            if (c == KIT_OTHER && tally->n == 0)
                 continue;
             kit_table_row(t);
             kit_cell_int(t, analysis->devices[i]->id);
@@ -309,14 +309,14 @@ static void note_communication(mill_run *run, kit_report *r, const overlap_devic
 
 static void note_other(kit_report *r, const overlap_device *device) {
     char other[KIT_NUMBER_MAX], idle[KIT_NUMBER_MAX];
-    if (device->classes[OVERLAP_OTHER].n == 0)
+    if (device->classes[KIT_OTHER].n == 0)
         return;
     kit_note(r, MILL_INFO, "other_work",
              "Device %s: %lld activities (%s µs) are neither computation, communication nor "
              "memory work; %s µs of the idle time are theirs.",
-             device->number, (long long)device->classes[OVERLAP_OTHER].n,
-             kit_format_us(other, time_in(device, OVERLAP_IN_OTHER), KIT_GROUP),
-             kit_format_us(idle, time_in(device, OVERLAP_IN_OTHER & NONE), KIT_GROUP));
+             device->number, (long long)device->classes[KIT_OTHER].n,
+             kit_format_us(other, time_in(device, KIT_IN_OTHER), KIT_GROUP),
+             kit_format_us(idle, time_in(device, KIT_IN_OTHER & NONE), KIT_GROUP));
 }
 
 /* Streams that the option names, but on which nothing runs: most likely a slip. */
@@ -335,49 +335,16 @@ static void note_absent_streams(kit_report *r, const overlap_analysis *analysis)
     }
 }
 
-/* What the reader skipped or mended, under the reader's own words for it. */
-static void note_diagnostics(mill_run *run, kit_report *r, const mill_trace *trace) {
-    const mill_diagnostics *all = &trace->diagnostics;
-    for (uint64_t i = 0; i < all->n; i++) {
-        const char *kind = mill_string(trace, mill_u32(trace, &all->kind, i));
-        char *id = strcpy(mill_scratch(run, strlen(kind) + 1), kind);
-        for (char *c = id; *c; c++)
-            *c = *c == '-' ? '_' : *c;
-        char where[64] = "";
-        int64_t byte = mill_i64(trace, &all->first_byte, i);
-        if (byte != MILL_UNKNOWN)
-            snprintf(where, sizeof where, ", first at byte %lld", (long long)byte);
-        kit_note(r, mill_u8(trace, &all->lost, i) ? MILL_WARNING : MILL_INFO, id,
-                 "%s (count %llu%s)", mill_string(trace, mill_u32(trace, &all->text, i)),
-                 (unsigned long long)mill_u64(trace, &all->count, i), where);
-    }
-}
-
 static void tell_notes(mill_run *run, kit_report *r, const overlap_analysis *analysis) {
-    if (!analysis->trace->complete)
-        kit_note(r, MILL_WARNING, "incomplete",
-                 "The file was cut: the figures are of the part that could be read.");
-    if (analysis->n_devices == 0)
-        kit_note(r, MILL_WARNING, "no_device_events",
-                 "The trace holds no device events (categories kernel, gpu_memcpy, gpu_memset): "
-                 "record it with ProfilerActivity.CUDA. What writers for other devices call by "
-                 "other names is not read.");
+    kit_note_trace(run, r, analysis->trace);
     for (size_t i = 0; i < analysis->n_devices; i++) {
         note_communication(run, r, analysis->devices[i]);
         note_other(r, analysis->devices[i]);
     }
     note_absent_streams(r, analysis);
-    note_diagnostics(run, r, analysis->trace);
 }
 
 /* ---------------------------------------------------------------- the sentence */
-
-/* part / whole as per cent, for a whole above 0. Not printf's %f: it follows the locale. */
-static const char *percent(char text[32], int64_t part, int64_t whole) {
-    int permille = (int)(1000.0 * (double)part / (double)whole + 0.5);
-    snprintf(text, 32, "%d.%d %%", permille / 10, permille % 10);
-    return text;
-}
 
 static double hidden_share(const overlap_device *device) {
     return (double)time_in(device, C & M) / (double)time_in(device, M);
@@ -396,7 +363,8 @@ static void tell_summary(kit_report *r, const overlap_analysis *analysis) {
         if (!best || hidden_share(device) > hidden_share(best))
             best = device;
     }
-    char hidden[32], most[32], lost[32], exposed[KIT_NUMBER_MAX];
+    char hidden[KIT_NUMBER_MAX], most[KIT_NUMBER_MAX], lost[KIT_NUMBER_MAX];
+    char exposed[KIT_NUMBER_MAX];
     if (analysis->n_devices == 0)
         kit_report_summary(r, "No device events: nothing can be said of overlap.");
     else if (!recognised)
@@ -405,18 +373,20 @@ static void tell_summary(kit_report *r, const overlap_analysis *analysis) {
     else if (!worst)
         kit_report_summary(r, "All communication has zero duration: there is nothing to hide.");
     else if (analysis->n_devices == 1)
-        kit_report_summary(r,
-                           "%s of communication is hidden under computation; %s µs (%s of the "
-                           "window) are exposed.",
-                           percent(hidden, time_in(worst, C & M), time_in(worst, M)),
-                           kit_format_us(exposed, time_in(worst, M & ~C), KIT_GROUP),
-                           percent(lost, time_in(worst, M & ~C), time_in(worst, OVERLAP_ALWAYS)));
+        kit_report_summary(
+            r,
+            "%s of communication is hidden under computation; %s µs (%s of the "
+            "window) are exposed.",
+            kit_format_percent(hidden, time_in(worst, C & M), time_in(worst, M)),
+            kit_format_us(exposed, time_in(worst, M & ~C), KIT_GROUP),
+            kit_format_percent(lost, time_in(worst, M & ~C), time_in(worst, KIT_ALWAYS)));
     else
-        kit_report_summary(r,
-                           "From %s (device %s) to %s (device %s) of communication is hidden under "
-                           "computation.",
-                           percent(hidden, time_in(worst, C & M), time_in(worst, M)), worst->number,
-                           percent(most, time_in(best, C & M), time_in(best, M)), best->number);
+        kit_report_summary(
+            r,
+            "From %s (device %s) to %s (device %s) of communication is hidden under "
+            "computation.",
+            kit_format_percent(hidden, time_in(worst, C & M), time_in(worst, M)), worst->number,
+            kit_format_percent(most, time_in(best, C & M), time_in(best, M)), best->number);
 }
 
 mill_report *overlap_tell(mill_run *run, const overlap_analysis *analysis) {

@@ -23,6 +23,9 @@ const char *kit_format_ms(char text[KIT_NUMBER_MAX], int64_t ns, uint32_t flags)
 /* A whole number. INT64_MIN is "unknown". */
 const char *kit_format_int(char text[KIT_NUMBER_MAX], int64_t value, uint32_t flags);
 
+/* part / whole as "12.3 %"; "unknown" where whole is not above 0 or either is INT64_MIN. */
+const char *kit_format_percent(char text[KIT_NUMBER_MAX], int64_t part, int64_t whole);
+
 /* Decimal text of microseconds ("12", "-0.5", "1.25e3"; JSON's number grammar, with a leading '+'
  * or zeros allowed) as nanoseconds, exact; decimals beyond ns round half away from zero. False, and
  * *ret_ns not touched, if it is not a number or does not fit; INT64_MIN, the unknown, never does.

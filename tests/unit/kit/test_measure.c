@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of overlap against a raster that looks at every single nanosecond. */
-#include "measure.h"
+#include <tracemill/kit/measure.h>
 
 #include <glib.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 typedef struct span {
     kit_interval time;
-    overlap_class cls;
+    kit_class cls;
     int kind;
 } span;
 
@@ -21,10 +21,10 @@ typedef struct scene {
     int64_t base; /* where the window begins */
     span spans[MOST];
     size_t n;
-    kit_interval memory[OVERLAP_CLASSES][MOST];
-    overlap_set sets[OVERLAP_CLASSES];
+    kit_interval memory[KIT_CLASSES][MOST];
+    kit_set sets[KIT_CLASSES];
     int64_t before[MOST + 1];
-    overlap_cover comp;
+    kit_cover comp;
 } scene;
 
 static int compare_spans(const void *a, const void *b) {
@@ -46,26 +46,26 @@ static void scene_init(scene *s) {
         int64_t end = start + g_test_rand_int_range(0, longest);
         end = MIN(end, WINDOW);
         s->spans[i] = (span){{s->base + start, s->base + end},
-                             (overlap_class)g_test_rand_int_range(0, OVERLAP_CLASSES),
+                             (kit_class)g_test_rand_int_range(0, KIT_CLASSES),
                              g_test_rand_int_range(0, KINDS)};
     }
     qsort(s->spans, s->n, sizeof *s->spans, compare_spans);
-    for (int c = 0; c < OVERLAP_CLASSES; c++)
+    for (int c = 0; c < KIT_CLASSES; c++)
         s->sets[c].v = s->memory[c];
     for (size_t i = 0; i < s->n; i++) {
-        overlap_set *set = &s->sets[s->spans[i].cls];
+        kit_set *set = &s->sets[s->spans[i].cls];
         set->v[set->n++] = s->spans[i].time;
     }
-    for (int c = 0; c < OVERLAP_CLASSES; c++)
+    for (int c = 0; c < KIT_CLASSES; c++)
         s->sets[c].n = kit_intervals_normalise(s->sets[c].v, s->sets[c].n);
-    overlap_cover_init(&s->comp, &s->sets[OVERLAP_COMP], s->before);
+    kit_cover_init(&s->comp, &s->sets[KIT_COMP], s->before);
 }
 
 static bool runs_at(const span *a, int64_t time) {
     return a->time.start <= time && time < a->time.end;
 }
 
-static bool class_runs_at(const scene *s, overlap_class cls, int64_t time) {
+static bool class_runs_at(const scene *s, kit_class cls, int64_t time) {
     for (size_t i = 0; i < s->n; i++)
         if (s->spans[i].cls == cls && runs_at(&s->spans[i], time))
             return true;
@@ -79,12 +79,12 @@ static void test_states(void) {
         int64_t from = g_test_rand_int_range(0, WINDOW), to = g_test_rand_int_range(0, WINDOW + 1);
         if (round % 2)
             from = 0, to = WINDOW;
-        int64_t states[OVERLAP_STATES], expected[OVERLAP_STATES] = {0};
-        overlap_states(s.sets, s.base + from, s.base + to, states);
+        int64_t states[KIT_STATES], expected[KIT_STATES] = {0};
+        kit_states(s.sets, s.base + from, s.base + to, states);
         for (int64_t t = from; t < to; t++) {
             unsigned state = 0;
-            for (unsigned c = 0; c < OVERLAP_CLASSES; c++)
-                state |= (unsigned)class_runs_at(&s, (overlap_class)c, s.base + t) << c;
+            for (unsigned c = 0; c < KIT_CLASSES; c++)
+                state |= (unsigned)class_runs_at(&s, (kit_class)c, s.base + t) << c;
             expected[state]++;
         }
         g_assert_cmpmem(states, sizeof states, expected, sizeof expected);
@@ -93,27 +93,27 @@ static void test_states(void) {
 
 /* The masks of states against the interval algebra of the kit, and the sums that must hold. */
 static void test_masks(void) {
-    const uint32_t C = OVERLAP_IN_COMP, M = OVERLAP_IN_COMM, X = OVERLAP_IN_MEM;
+    const uint32_t C = KIT_IN_COMP, M = KIT_IN_COMM, X = KIT_IN_MEM;
     for (int round = 0; round < 1000; round++) {
         scene s;
         scene_init(&s);
-        int64_t t[OVERLAP_STATES];
-        overlap_states(s.sets, s.base, s.base + WINDOW, t);
-        const overlap_set *c = &s.sets[OVERLAP_COMP], *m = &s.sets[OVERLAP_COMM];
-        const overlap_set *x = &s.sets[OVERLAP_MEM];
+        int64_t t[KIT_STATES];
+        kit_states(s.sets, s.base, s.base + WINDOW, t);
+        const kit_set *c = &s.sets[KIT_COMP], *m = &s.sets[KIT_COMM];
+        const kit_set *x = &s.sets[KIT_MEM];
         int64_t comp = kit_intervals_length(c->v, c->n), comm = kit_intervals_length(m->v, m->n);
         int64_t both = kit_intervals_common(c->v, c->n, m->v, m->n);
-        g_assert_cmpint(overlap_time(t, C), ==, comp);
-        g_assert_cmpint(overlap_time(t, M), ==, comm);
-        g_assert_cmpint(overlap_time(t, X), ==, kit_intervals_length(x->v, x->n));
-        g_assert_cmpint(overlap_time(t, C & M), ==, both);
-        g_assert_cmpint(overlap_time(t, M & ~C), ==, comm - both);
-        g_assert_cmpint(overlap_time(t, C & ~M), ==, comp - both);
-        g_assert_cmpint(overlap_time(t, C | M), ==, comp + comm - both);
-        g_assert_cmpint(overlap_time(t, OVERLAP_ALWAYS), ==, WINDOW);
-        g_assert_cmpint(overlap_time(t, OVERLAP_IN_ANY & OVERLAP_IN_OTHER) +
-                            overlap_time(t, OVERLAP_IN_OTHER & ~OVERLAP_IN_ANY),
-                        ==, overlap_time(t, OVERLAP_IN_OTHER));
+        g_assert_cmpint(kit_time_in(t, C), ==, comp);
+        g_assert_cmpint(kit_time_in(t, M), ==, comm);
+        g_assert_cmpint(kit_time_in(t, X), ==, kit_intervals_length(x->v, x->n));
+        g_assert_cmpint(kit_time_in(t, C & M), ==, both);
+        g_assert_cmpint(kit_time_in(t, M & ~C), ==, comm - both);
+        g_assert_cmpint(kit_time_in(t, C & ~M), ==, comp - both);
+        g_assert_cmpint(kit_time_in(t, C | M), ==, comp + comm - both);
+        g_assert_cmpint(kit_time_in(t, KIT_ALWAYS), ==, WINDOW);
+        g_assert_cmpint(kit_time_in(t, KIT_IN_ANY & KIT_IN_OTHER) +
+                            kit_time_in(t, KIT_IN_OTHER & ~KIT_IN_ANY),
+                        ==, kit_time_in(t, KIT_IN_OTHER));
     }
 }
 
@@ -122,26 +122,26 @@ static void test_owned_time(void) {
     for (int round = 0; round < 3000; round++) {
         scene s;
         scene_init(&s);
-        int64_t exposed[KINDS] = {0}, expected[KINDS] = {0}, sum = 0, states[OVERLAP_STATES];
-        overlap_tally all = {0};
+        int64_t exposed[KINDS] = {0}, expected[KINDS] = {0}, sum = 0, states[KIT_STATES];
+        kit_tally all = {0};
         for (size_t i = 0; i < s.n; i++) {
-            if (s.spans[i].cls != OVERLAP_COMM)
+            if (s.spans[i].cls != KIT_COMM)
                 continue;
-            kit_interval own = overlap_tally_add(&all, s.spans[i].time.start, s.spans[i].time.end);
-            exposed[s.spans[i].kind] += own.end - own.start - overlap_covered(&s.comp, own);
+            kit_interval own = kit_tally_add(&all, s.spans[i].time.start, s.spans[i].time.end);
+            exposed[s.spans[i].kind] += own.end - own.start - kit_covered(&s.comp, own);
         }
         for (int64_t t = s.base; t < s.base + WINDOW; t++)
             for (size_t i = 0; i < s.n; i++)
-                if (s.spans[i].cls == OVERLAP_COMM && runs_at(&s.spans[i], t)) {
-                    expected[s.spans[i].kind] += !class_runs_at(&s, OVERLAP_COMP, t);
+                if (s.spans[i].cls == KIT_COMM && runs_at(&s.spans[i], t)) {
+                    expected[s.spans[i].kind] += !class_runs_at(&s, KIT_COMP, t);
                     break; /* spans are sorted: this one started first */
                 }
         g_assert_cmpmem(exposed, sizeof exposed, expected, sizeof expected);
         for (int k = 0; k < KINDS; k++)
             sum += exposed[k];
-        overlap_states(s.sets, s.base, s.base + WINDOW, states);
-        g_assert_cmpint(sum, ==, overlap_time(states, OVERLAP_IN_COMM & ~OVERLAP_IN_COMP));
-        g_assert_cmpint(all.busy, ==, overlap_time(states, OVERLAP_IN_COMM));
+        kit_states(s.sets, s.base, s.base + WINDOW, states);
+        g_assert_cmpint(sum, ==, kit_time_in(states, KIT_IN_COMM & ~KIT_IN_COMP));
+        g_assert_cmpint(all.busy, ==, kit_time_in(states, KIT_IN_COMM));
     }
 }
 
@@ -152,8 +152,8 @@ static void test_hidden_time(void) {
         for (size_t i = 0; i < s.n; i++) {
             int64_t hidden = 0;
             for (int64_t t = s.spans[i].time.start; t < s.spans[i].time.end; t++)
-                hidden += class_runs_at(&s, OVERLAP_COMP, t);
-            g_assert_cmpint(overlap_covered(&s.comp, s.spans[i].time), ==, hidden);
+                hidden += class_runs_at(&s, KIT_COMP, t);
+            g_assert_cmpint(kit_covered(&s.comp, s.spans[i].time), ==, hidden);
         }
     }
 }
@@ -162,10 +162,10 @@ static void test_tally(void) {
     for (int round = 0; round < 1000; round++) {
         scene s;
         scene_init(&s);
-        overlap_tally tally = {0};
+        kit_tally tally = {0};
         int64_t busy = 0, sum = 0, last = INT64_MIN;
         for (size_t i = 0; i < s.n; i++) {
-            overlap_tally_add(&tally, s.spans[i].time.start, s.spans[i].time.end);
+            kit_tally_add(&tally, s.spans[i].time.start, s.spans[i].time.end);
             sum += s.spans[i].time.end - s.spans[i].time.start;
             last = MAX(last, s.spans[i].time.end);
         }
@@ -186,13 +186,13 @@ static void test_tally(void) {
 }
 
 static void test_sums_that_do_not_fit(void) {
-    overlap_tally tally = {0};
+    kit_tally tally = {0};
     for (int i = 0; i < 3; i++)
-        overlap_tally_add(&tally, 0, INT64_C(1) << 61);
+        kit_tally_add(&tally, 0, INT64_C(1) << 61);
     g_assert_cmpint(tally.sum, ==, 3 * (INT64_C(1) << 61));
-    overlap_tally_add(&tally, 0, INT64_C(1) << 61);
+    kit_tally_add(&tally, 0, INT64_C(1) << 61);
     g_assert_cmpint(tally.sum, ==, MILL_UNKNOWN);
-    overlap_tally_add(&tally, 0, 1);
+    kit_tally_add(&tally, 0, 1);
     g_assert_cmpint(tally.sum, ==, MILL_UNKNOWN);
     g_assert_cmpint(tally.busy, ==, INT64_C(1) << 61);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of overlap on plain intervals. */
-#include "measure.h"
+#include <tracemill/kit/measure.h>
 
 #include <string.h>
 #include <tracemill/trace.h>
 
-int64_t overlap_add(int64_t a, int64_t b) {
+int64_t kit_add(int64_t a, int64_t b) {
     int64_t sum;
     if (a == MILL_UNKNOWN || b == MILL_UNKNOWN || __builtin_add_overflow(a, b, &sum))
         return MILL_UNKNOWN;
     return sum;
 }
 
-kit_interval overlap_tally_add(overlap_tally *tally, int64_t start, int64_t end) {
+kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end) {
     if (tally->n == 0)
         tally->first = tally->last = start;
 
@@ -23,20 +23,20 @@ kit_interval overlap_tally_add(overlap_tally *tally, int64_t start, int64_t end)
     if (end > tally->last)
         tally->last = end;
     tally->n++;
-    tally->sum = overlap_add(tally->sum, end - start);
+    tally->sum = kit_add(tally->sum, end - start);
     tally->busy += owned.end - owned.start;
     return owned;
 }
 
-void overlap_states(const overlap_set sets[OVERLAP_CLASSES], int64_t start, int64_t end,
-                    int64_t ret_states[OVERLAP_STATES]) {
-    size_t at[OVERLAP_CLASSES] = {0};
-    memset(ret_states, 0, OVERLAP_STATES * sizeof *ret_states);
+void kit_states(const kit_set sets[KIT_CLASSES], int64_t start, int64_t end,
+                int64_t ret_states[KIT_STATES]) {
+    size_t at[KIT_CLASSES] = {0};
+    memset(ret_states, 0, KIT_STATES * sizeof *ret_states);
     for (int64_t now = start, next; now < end; now = next) {
         unsigned state = 0;
         next = end;
-        for (unsigned c = 0; c < OVERLAP_CLASSES; c++) {
-            const overlap_set *set = &sets[c];
+        for (unsigned c = 0; c < KIT_CLASSES; c++) {
+            const kit_set *set = &sets[c];
             while (at[c] < set->n && set->v[at[c]].end <= now)
                 at[c]++;
             if (at[c] == set->n)
@@ -51,22 +51,22 @@ void overlap_states(const overlap_set sets[OVERLAP_CLASSES], int64_t start, int6
     }
 }
 
-int64_t overlap_time(const int64_t states[OVERLAP_STATES], uint32_t mask) {
+int64_t kit_time_in(const int64_t states[KIT_STATES], uint32_t mask) {
     int64_t time = 0;
-    for (unsigned s = 0; s < OVERLAP_STATES; s++)
+    for (unsigned s = 0; s < KIT_STATES; s++)
         time += mask >> s & 1 ? states[s] : 0;
     return time;
 }
 
-void overlap_cover_init(overlap_cover *cover, const overlap_set *set, int64_t *before) {
+void kit_cover_init(kit_cover *cover, const kit_set *set, int64_t *before) {
     before[0] = 0;
     for (size_t i = 0; i < set->n; i++)
         before[i + 1] = before[i] + (set->v[i].end - set->v[i].start);
-    *cover = (overlap_cover){set, before};
+    *cover = (kit_cover){set, before};
 }
 
 /* |set ∩ (-∞, time)| */
-static int64_t covered_before(const overlap_cover *cover, int64_t time) {
+static int64_t covered_before(const kit_cover *cover, int64_t time) {
     const kit_interval *v = cover->set->v;
     size_t low = 0,
            high = cover->set->n; /* finds the first interval that starts at time or later */
@@ -81,6 +81,11 @@ static int64_t covered_before(const overlap_cover *cover, int64_t time) {
     return cover->before[low] - (inside ? v[low - 1].end - time : 0);
 }
 
-int64_t overlap_covered(const overlap_cover *cover, kit_interval interval) {
+int64_t kit_covered(const kit_cover *cover, kit_interval interval) {
     return covered_before(cover, interval.end) - covered_before(cover, interval.start);
+}
+
+int64_t kit_percentile(const int64_t *sorted, size_t n, unsigned percent) {
+    size_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
+    return sorted[rank > 0 ? rank - 1 : 0];
 }

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selects the GPU activities of a trace and orders them by device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracemill/kit/activities.h>
+
+#define MAX_DEVICES 1024         /* more come from a file whose device numbers are wrong */
+#define MAX_SPAN (INT64_MAX / 2) /* keeps measure.h's promise */
+#define CANCEL_ROWS (1u << 16)   /* activities between two looks at `cancelled` */
+
+const char *const kit_clips[] = {"none", "cpu", NULL};
+
+typedef struct selecting {
+    mill_run *run;
+    const kit_selection *selection;
+    kit_activities *all;
+    kit_device *devices;        /* of every device row of the trace */
+    kit_stream *streams;        /* of every stream row */
+    const uint8_t *kind_comm;   /* of every kind of the trace: counts as communication */
+    int64_t cpu_start, cpu_end; /* of the steps selected */
+} selecting;
+
+/* ---------------------------------------------------------------- steps */
+
+/* "3" or "2-5" as numbers; false if it is neither. */
+static bool parse_range(const char *text, int64_t *ret_first, int64_t *ret_last) {
+    size_t digits = strspn(text, "0123456789");
+    if (!kit_parse_int(text, digits, false, ret_first))
+        return false;
+    *ret_last = *ret_first;
+    if (text[digits] == '\0')
+        return true;
+    const char *last = text + digits + 1;
+    return text[digits] == '-' && last[strspn(last, "0123456789")] == '\0' &&
+           kit_parse_int(last, strlen(last), false, ret_last);
+}
+
+static mill_status no_step(const selecting *s) {
+    const mill_attribution *places = s->all->places;
+    if (places->n_steps == 0)
+        return mill_fail(s->run, MILL_E_DATA,
+                         "the trace has no profiler steps, but steps = %s asks for some: leave "
+                         "`steps` out, or name the steps' annotation in the attribution's "
+                         "`step-regex`",
+                         s->selection->steps);
+    char first[KIT_NUMBER_MAX], last[KIT_NUMBER_MAX];
+    kit_format_int(first, places->step_number[0], 0);
+    kit_format_int(last, places->step_number[places->n_steps - 1], 0);
+    return mill_fail(s->run, MILL_E_DATA,
+                     "steps = %s with warm-up = %lld leaves none of the %llu steps (%s to %s)",
+                     s->selection->steps, (long long)s->selection->warm_up,
+                     (unsigned long long)places->n_steps, first, last);
+}
+
+/* Which steps are asked for. */
+static mill_status select_steps(selecting *s) {
+    const kit_selection *o = s->selection;
+    const mill_attribution *places = s->all->places;
+    if (o->steps[0] == '\0') {
+        if (o->warm_up > 0 || o->whole_steps || o->clip != KIT_CLIP_NONE)
+            return mill_fail(s->run, MILL_E_CONFIG,
+                             "warm-up, whole-steps and clip need `steps`: set steps = all");
+        return MILL_OK;
+    }
+    int64_t first = INT64_MIN, last = INT64_MAX;
+    if (strcmp(o->steps, "all") != 0 && !parse_range(o->steps, &first, &last))
+        return mill_fail(s->run, MILL_E_CONFIG,
+                         "steps = %s is none of: all, a step's number (3), a range (2-5)",
+                         o->steps);
+    if (!places)
+        return mill_fail(s->run, MILL_E_CONFIG,
+                         "steps = %s needs to know what each step launched: connect the input "
+                         "`attribution` to a stage of the class attribution",
+                         o->steps);
+    uint8_t *used = mill_scratch(s->run, places->n_steps + 1);
+    s->cpu_start = INT64_MAX;
+    s->cpu_end = INT64_MIN;
+    for (uint64_t i = 0; i < places->n_steps; i++) {
+        int64_t number = places->step_number[i];
+        used[i] = i >= (uint64_t)o->warm_up && (!o->whole_steps || places->step_whole[i]) &&
+                  (strcmp(o->steps, "all") == 0 || (number >= first && number <= last));
+        if (!used[i])
+            continue;
+        s->all->n_steps++;
+        s->cpu_start = places->step_start[i] < s->cpu_start ? places->step_start[i] : s->cpu_start;
+        s->cpu_end = places->step_end[i] > s->cpu_end ? places->step_end[i] : s->cpu_end;
+    }
+    s->all->step_used = used;
+    return s->all->n_steps > 0 ? MILL_OK : no_step(s);
+}
+
+static bool in_steps(const selecting *s, uint32_t place) {
+    if (!s->all->step_used)
+        return true;
+    uint32_t step = place == MILL_NONE ? MILL_NONE : s->all->places->step[place];
+    return step != MILL_NONE && s->all->step_used[step];
+}
+
+/* ---------------------------------------------------------------- one activity */
+
+static kit_class class_of(const mill_trace *trace, uint32_t name) {
+    switch (mill_name_class(trace, name)) {
+    case MILL_CLASS_COMPUTATION:
+        return KIT_COMP;
+    case MILL_CLASS_COMMUNICATION:
+        return KIT_COMM;
+    case MILL_CLASS_MEMORY:
+        return KIT_MEM;
+    default:
+        return KIT_OTHER;
+    }
+}
+
+/* The class and kind that the options make of an activity's own. */
+static void classify(const selecting *s, kit_activity *a) {
+    const mill_trace *trace = s->all->trace;
+    a->cls = (uint8_t)class_of(trace, mill_u32(trace, &trace->gpu.name, a->row));
+    a->kind = mill_gpu_kind_row(trace, a->row);
+    if (s->streams[a->stream].named) {
+        a->kind = a->cls == KIT_COMM ? a->kind : KIT_KIND_STREAM;
+        a->cls = KIT_COMM;
+    } else if (a->cls == KIT_COMM && s->kind_comm &&
+               (a->kind >= trace->kinds.n || !s->kind_comm[a->kind])) {
+        a->cls = KIT_COMP;
+    }
+}
+
+static mill_status read_activity(const selecting *s, uint64_t row, kit_activity *ret_activity) {
+    const mill_trace *trace = s->all->trace;
+    const mill_gpu *gpu = &trace->gpu;
+    kit_activity a = {
+        .start = mill_i64(trace, &gpu->start, row),
+        .row = (uint32_t)row,
+        .stream = mill_u32(trace, &gpu->stream, row),
+        .place = s->all->places ? s->all->places->place[row] : MILL_NONE,
+        .cat = mill_u8(trace, &gpu->cat, row),
+    };
+    if (__builtin_add_overflow(a.start, mill_i64(trace, &gpu->dur, row), &a.end))
+        return mill_fail(s->run, MILL_E_DATA,
+                         "device %s: an activity ends beyond 2^63 ns: a broken timer; take it out "
+                         "of the trace",
+                         s->devices[s->streams[a.stream].device].number);
+    *ret_activity = a;
+    return MILL_OK;
+}
+
+typedef mill_status (*activity_fn)(selecting *s, const kit_activity *a);
+
+/* Calls fn for the activities of the steps selected. */
+static mill_status for_each(selecting *s, activity_fn fn) {
+    mill_status status = MILL_OK;
+    for (uint64_t row = 0; row < s->all->trace->gpu.n && status == MILL_OK; row++) {
+        kit_activity a;
+        if (row % CANCEL_ROWS == 0 && mill_cancelled(s->run))
+            return MILL_E_CANCELLED;
+        status = read_activity(s, row, &a);
+        if (status == MILL_OK && in_steps(s, a.place))
+            status = fn(s, &a);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- windows */
+
+/* Counts, and finds the span of each device. */
+static mill_status measure_span(selecting *s, const kit_activity *a) {
+    kit_device *device = &s->devices[s->streams[a->stream].device];
+    if (device->n++ == 0)
+        device->window = (kit_interval){a->start, a->end};
+    if (a->end > device->window.end)
+        device->window.end = a->end;
+    int64_t span;
+    if (__builtin_sub_overflow(device->window.end, device->window.start, &span) || span > MAX_SPAN)
+        return mill_fail(s->run, MILL_E_DATA,
+                         "device %s: its activities span more than 146 years: a broken timer; take "
+                         "those with wrong times out of the trace",
+                         device->number);
+    return MILL_OK;
+}
+
+static mill_status place_window(selecting *s, kit_device *device) {
+    const kit_selection *o = s->selection;
+    int64_t first = device->window.start, end = device->window.end;
+    if (o->clip == KIT_CLIP_CPU) {
+        int64_t span;
+        device->window = (kit_interval){s->cpu_start, s->cpu_end};
+        if (__builtin_sub_overflow(s->cpu_end, s->cpu_start, &span) || span > MAX_SPAN)
+            return mill_fail(s->run, MILL_E_DATA,
+                             "the steps span more than 146 years: a broken timer");
+    }
+    /* first + from can't overflow: a start beyond the end is no window anyway. */
+    if (o->from > 0)
+        device->window.start = o->from < end - first ? first + o->from : end;
+    if (o->to > 0 && o->to < end - first)
+        device->window.end = first + o->to;
+    if (device->window.end < device->window.start)
+        device->window.end = device->window.start;
+    device->v = mill_scratch(s->run, device->n * sizeof *device->v);
+    device->n = 0;
+    return MILL_OK;
+}
+
+/* Cuts to the window; an activity of no length belongs to it if it begins in it. */
+static mill_status gather(selecting *s, const kit_activity *all) {
+    kit_activity a = *all;
+    kit_device *device = &s->devices[s->streams[a.stream].device];
+    bool cut = s->selection->clip || s->selection->from || s->selection->to;
+    bool whole = a.start >= device->window.start && a.end <= device->window.end;
+    if (cut && !whole) {
+        a.start = a.start > device->window.start ? a.start : device->window.start;
+        a.end = a.end < device->window.end ? a.end : device->window.end;
+        if (a.start >= a.end)
+            return MILL_OK;
+    }
+    classify(s, &a);
+    s->streams[a.stream].n++;
+    device->v[device->n++] = a;
+    return MILL_OK;
+}
+
+static int compare_activities(const void *a, const void *b) {
+    const kit_activity *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void make_sets(selecting *s, kit_device *device) {
+    size_t n[KIT_CLASSES] = {0};
+    for (size_t i = 0; i < device->n; i++)
+        n[device->v[i].cls]++;
+    for (int c = 0; c < KIT_CLASSES; c++)
+        device->sets[c].v = mill_scratch(s->run, n[c] * sizeof(kit_interval));
+    for (size_t i = 0; i < device->n; i++) {
+        kit_set *set = &device->sets[device->v[i].cls];
+        set->v[set->n++] = (kit_interval){device->v[i].start, device->v[i].end};
+    }
+    for (int c = 0; c < KIT_CLASSES; c++)
+        device->sets[c].n = kit_intervals_normalise(device->sets[c].v, device->sets[c].n);
+}
+
+/* ---------------------------------------------------------------- devices and streams */
+
+static void set_up_rows(selecting *s) {
+    const mill_trace *trace = s->all->trace;
+    const mill_list *named = &s->selection->streams;
+    s->devices = mill_scratch(s->run, trace->devices.n * sizeof *s->devices);
+    for (uint64_t i = 0; i < trace->devices.n; i++) {
+        kit_device *device = &s->devices[i];
+        device->id = mill_i64(trace, &trace->devices.id, i);
+        kit_format_int(device->number, device->id, 0);
+        device->name = mill_string(trace, mill_u32(trace, &trace->devices.name, i));
+        device->sms = mill_i64(trace, &trace->devices.sms, i);
+    }
+    s->streams = mill_scratch(s->run, trace->streams.n * sizeof *s->streams);
+    for (uint64_t i = 0; i < trace->streams.n; i++) {
+        kit_stream *stream = &s->streams[i];
+        stream->id = mill_i64(trace, &trace->streams.id, i);
+        stream->label = mill_string(trace, mill_u32(trace, &trace->streams.label, i));
+        stream->device = mill_u32(trace, &trace->streams.device, i);
+        for (size_t j = 0; j < named->n; j++)
+            stream->named |= ((const int64_t *)named->v)[j] == stream->id;
+    }
+}
+
+/* Which kinds count as communication. A name that no rule knows would silently change all
+ * figures, so it is an error. */
+static mill_status set_up_kinds(selecting *s) {
+    const mill_texts *kinds = &s->all->trace->kinds;
+    const mill_list *wanted = &s->selection->communication;
+    if (wanted->n == 0)
+        return MILL_OK;
+    uint8_t *counts = mill_scratch(s->run, kinds->n + 1);
+    for (size_t j = 0; j < wanted->n; j++) {
+        const char *name = ((const char *const *)wanted->v)[j];
+        bool found = false;
+        for (uint32_t k = 0; k < kinds->n; k++)
+            if (strcmp(mill_text(s->all->trace, kinds, k), name) == 0)
+                counts[k] = 1, found = true;
+        if (!found)
+            return mill_fail(s->run, MILL_E_CONFIG,
+                             "communication = %s: no rule of the trace has a kind of that name; "
+                             "the kinds stand in the rules file",
+                             name);
+    }
+    s->kind_comm = counts;
+    return MILL_OK;
+}
+
+typedef struct order {
+    uint32_t row;
+    const void *record;
+    const kit_device *devices;
+} order;
+
+static int compare_devices(const void *a, const void *b) {
+    const order *x = a, *y = b;
+    int64_t i = ((const kit_device *)x->record)->id, j = ((const kit_device *)y->record)->id;
+    return i != j ? (i > j) - (i < j) : (x->row > y->row) - (x->row < y->row);
+}
+
+static int compare_streams(const void *a, const void *b) {
+    const order *x = a, *y = b;
+    const kit_stream *s = x->record, *t = y->record;
+    int64_t i = x->devices[s->device].id, j = x->devices[t->device].id;
+    if (i != j)
+        return i < j ? -1 : 1;
+    if (s->id != t->id)
+        return s->id < t->id ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row); /* labels: the trace has them in order */
+}
+
+/* Keeps the devices and streams that have activities, in order, and renumbers what refers to
+ * them. */
+static mill_status keep_active(selecting *s) {
+    kit_activities *all = s->all;
+    uint64_t n = all->trace->devices.n, m = all->trace->streams.n;
+    order *list = mill_scratch(s->run, (n > m ? n : m) * sizeof *list);
+    uint32_t *device_at = mill_scratch(s->run, n * sizeof *device_at);
+    uint32_t *stream_at = mill_scratch(s->run, m * sizeof *stream_at);
+    for (uint32_t i = 0; i < m; i++)
+        if (s->streams[i].n > 0)
+            list[all->n_streams++] = (order){i, &s->streams[i], s->devices};
+    qsort(list, all->n_streams, sizeof *list, compare_streams);
+    all->streams = mill_scratch(s->run, all->n_streams * sizeof *all->streams);
+    for (uint32_t i = 0; i < all->n_streams; i++) {
+        all->streams[i] = *(const kit_stream *)list[i].record;
+        stream_at[list[i].row] = i;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (s->devices[i].n > 0)
+            list[all->n_devices++] = (order){i, &s->devices[i], NULL};
+    if (all->n_devices > MAX_DEVICES)
+        return mill_fail(s->run, MILL_E_DATA,
+                         "activities on %zu devices, but one rank has at most %d: the numbers in "
+                         "args.device (or pid) are not those of devices",
+                         all->n_devices, MAX_DEVICES);
+    qsort(list, all->n_devices, sizeof *list, compare_devices);
+    all->devices = mill_scratch(s->run, all->n_devices * sizeof *all->devices);
+    for (uint32_t i = 0; i < all->n_devices; i++) {
+        all->devices[i] = *(const kit_device *)list[i].record;
+        device_at[list[i].row] = i;
+        for (size_t k = 0; k < all->devices[i].n; k++)
+            all->devices[i].v[k].stream = stream_at[all->devices[i].v[k].stream];
+    }
+    for (size_t i = 0; i < all->n_streams; i++)
+        all->streams[i].device = device_at[all->streams[i].device];
+    return MILL_OK;
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+static mill_status fill_devices(selecting *s) {
+    mill_status status = MILL_OK;
+    uint64_t rows = 0;
+    for (uint64_t i = 0; i < s->all->trace->devices.n && status == MILL_OK; i++)
+        status = place_window(s, &s->devices[i]);
+    if (status == MILL_OK)
+        status = for_each(s, gather);
+    for (uint64_t i = 0; i < s->all->trace->devices.n && status == MILL_OK; i++) {
+        kit_device *device = &s->devices[i];
+        /* Cutting moves starts to the window's, where ends decide. */
+        if (s->selection->clip || s->selection->from)
+            qsort(device->v, device->n, sizeof *device->v, compare_activities);
+        make_sets(s, device);
+        rows += device->n;
+    }
+    s->all->left_out = s->all->trace->gpu.n - rows;
+    return status;
+}
+
+mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
+                                  const mill_attribution *places, const kit_selection *selection,
+                                  kit_activities *ret_activities) {
+    *ret_activities = (kit_activities){.trace = trace, .places = places};
+    selecting s = {.run = run, .selection = selection, .all = ret_activities};
+    if (places && places->n_rows != trace->gpu.n)
+        return mill_fail(run, MILL_E_DATA,
+                         "the attribution is of another trace (%llu activities, here %llu): "
+                         "connect both inputs to the same reader",
+                         (unsigned long long)places->n_rows, (unsigned long long)trace->gpu.n);
+    if (selection->to > 0 && selection->from >= selection->to)
+        return mill_fail(run, MILL_E_CONFIG, "the window is empty: from must be before to");
+    set_up_rows(&s);
+    mill_status status = set_up_kinds(&s);
+    if (status == MILL_OK)
+        status = select_steps(&s);
+    if (status == MILL_OK)
+        status = for_each(&s, measure_span);
+    if (status == MILL_OK)
+        status = fill_devices(&s);
+    if (status == MILL_OK)
+        status = keep_active(&s);
+    return status;
+}
+
+/* ---------------------------------------------------------------- questions */
+
+int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
+                         const kit_activity *a) {
+    int64_t grid = mill_i64(all->trace, &all->trace->gpu.grid, a->row);
+    if (grid == MILL_UNKNOWN || device->sms == MILL_UNKNOWN)
+        return 0;
+    return grid < device->sms ? grid : device->sms;
+}
+
+const char *kit_kind_name(const kit_activities *all, uint16_t kind) {
+    if (kind == KIT_KIND_STREAM)
+        return "(by stream)";
+    return kind < all->trace->kinds.n ? mill_text(all->trace, &all->trace->kinds, kind)
+                                      : "(no kind)";
+}
+
+const char *kit_stage_name(const kit_activities *all, uint32_t place) {
+    if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
+        return NULL;
+    return all->places->stages[all->places->stage[place]];
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a stream stands still: each gap between two of its activities, with its cause.
+ *
+ * A heuristic, since a profile does not say what waits for what. A gap [start, end) before the
+ * activity `next` falls into [start, ready), in which nothing was launched yet (*not launched*),
+ * and the rest, whose cause is the first that fits:
+ *   launch latency   there was a not launched part, and the rest is at most `tolerance`
+ *   kernel gap       the rest is at most `kernel_gap`
+ *   SM wait          both neighbours have one place, and for `sm_share` of the rest what ran on
+ *                    other streams and `next` together wanted more SMs than the device has
+ *   wait for comm.   an activity of another stream ended in the gap, at most `tolerance` before
+ *   / computation    its end; the latest one is the blocker, its class decides
+ *   SM wait          as above, with neighbours of two places
+ *   unexplained
+ * Source: our own; checked on DeepSeek's training profile (deepseek-ai/profile-data, train.json).
+ */
+#ifndef TRACEMILL_KIT_GAPS_H
+#define TRACEMILL_KIT_GAPS_H
+
+#include <tracemill/kit/activities.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kit_gap_cause {
+    KIT_GAP_LAUNCH_LATENCY,
+    KIT_GAP_KERNEL,
+    KIT_GAP_SM_WAIT,
+    KIT_GAP_WAIT_COMM,
+    KIT_GAP_WAIT_COMPUTE,
+    KIT_GAP_UNEXPLAINED,
+    KIT_GAP_CAUSES
+} kit_gap_cause;
+
+extern const char *const kit_gap_names[KIT_GAP_CAUSES]; /* "wait_comm": as ids in reports */
+
+/* The thresholds; part of an analysis' own options. */
+typedef struct kit_gap_rule {
+    int64_t tolerance, kernel_gap; /* ns */
+    double sm_share;               /* 0..1 */
+} kit_gap_rule;
+
+#define KIT_GAP_OPTIONS(type, field)                                                               \
+    {.name = "dependency-tolerance",                                                               \
+     .type = MILL_OPT_DURATION,                                                                    \
+     .offset = MILL_OPT_OFF(type, field.tolerance, DURATION),                                      \
+     .def = "50us",                                                                                \
+     .min = 0,                                                                                     \
+     .max = 1e18,                                                                                  \
+     .help = "Heuristic: an activity that starts this soon after another stream's ended waited "   \
+             "for it."},                                                                           \
+        {.name = "kernel-gap",                                                                     \
+         .type = MILL_OPT_DURATION,                                                                \
+         .offset = MILL_OPT_OFF(type, field.kernel_gap, DURATION),                                 \
+         .def = "10us",                                                                            \
+         .min = 0,                                                                                 \
+         .max = 1e18,                                                                              \
+         .help = "Heuristic: a gap up to this between queued kernels is the device's own."},       \
+    {                                                                                              \
+        .name = "sm-share", .type = MILL_OPT_NUM,                                                  \
+        .offset = MILL_OPT_OFF(type, field.sm_share, NUM), .def = "0.9", .min = 0, .max = 1,       \
+        .help = "Heuristic: a gap is a wait for SMs if more of them were wanted than there are "   \
+                "for this share of it.",                                                           \
+    }
+
+#define KIT_NO_ACTIVITY UINT32_MAX
+
+typedef struct kit_gap {
+    int64_t start, ready, end;
+    uint32_t next, blocker; /* of the device's activities; blocker or KIT_NO_ACTIVITY */
+    uint8_t cause;          /* kit_gap_cause, of [ready, end) */
+} kit_gap;
+
+typedef struct kit_gaps {
+    kit_gap *v;
+    size_t n;
+} kit_gaps;
+
+/* The gaps of one stream, or, for KIT_ALL_STREAMS, those in which the whole device stands still
+ * (then `next` is the first activity after it by stream and correlation, and no two neighbours
+ * count as one place). In order of time; memory is the run's scratch. MILL_OK or E_CANCELLED. */
+#define KIT_ALL_STREAMS UINT32_MAX
+mill_status kit_gaps_find(mill_run *run, const kit_activities *all, const kit_device *device,
+                          uint32_t stream, const kit_gap_rule *rule, kit_gaps *ret_gaps);
+
+/* The stream with the most computation (Σ durations; ties: the first), or KIT_ALL_STREAMS if the
+ * device computes nothing. */
+uint32_t kit_primary_stream(mill_run *run, const kit_activities *all, const kit_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
