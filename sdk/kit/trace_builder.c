@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
+#include <tracemill/kit/trace_join.h>
 
 static const table_field gpu_fields[] = {
     [GPU_START] = TABLE_FIELD(TABLE_FIXED, kit_gpu_row, start, gpu.start),
@@ -30,15 +31,15 @@ static const table_field cpu_fields[] = {
     [CPU_KIND] = TABLE_FIELD(TABLE_FIXED, kit_cpu_row, kind, cpu.kind),
     [CPU_CORRELATION] = TABLE_FIELD(TABLE_INT, kit_cpu_row, correlation, cpu.correlation),
     [CPU_PARENT] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), cpu.parent),
-    TABLE_FIELD(TABLE_REF, kit_cpu_row, name, cpu.name),
+    [CPU_NAME] = TABLE_FIELD(TABLE_REF, kit_cpu_row, name, cpu.name),
     TABLE_FIELD(TABLE_INT, kit_cpu_row, external_id, cpu.external_id),
 };
 static const table_field flow_fields[] = {
     [FLOW_TIME] = TABLE_FIELD(TABLE_INT, kit_flow_row, time, flows.time),
+    [FLOW_THREAD] = TABLE_FIELD(TABLE_REF, kit_flow_row, thread, flows.thread),
+    [FLOW_NAME] = TABLE_FIELD(TABLE_REF, kit_flow_row, name, flows.name),
     TABLE_FIELD(TABLE_INT, kit_flow_row, id, flows.id),
-    TABLE_FIELD(TABLE_REF, kit_flow_row, thread, flows.thread),
     TABLE_FIELD(TABLE_FIXED, kit_flow_row, end, flows.end),
-    TABLE_FIELD(TABLE_REF, kit_flow_row, name, flows.name),
 };
 static const table_field collective_fields[] = {
     TABLE_FIELD(TABLE_REF, kit_collective_row, operation, collectives.operation),
@@ -55,8 +56,8 @@ static const table_field collective_fields[] = {
 };
 static const table_field counter_fields[] = {
     [COUNTER_TIME] = TABLE_FIELD(TABLE_INT, kit_counter_row, time, counters.time),
-    TABLE_FIELD(TABLE_REF, kit_counter_row, name, counters.name),
-    TABLE_FIELD(TABLE_REF, kit_counter_row, thread, counters.thread),
+    [COUNTER_THREAD] = TABLE_FIELD(TABLE_REF, kit_counter_row, thread, counters.thread),
+    [COUNTER_NAME] = TABLE_FIELD(TABLE_REF, kit_counter_row, name, counters.name),
     TABLE_FIELD(TABLE_FIXED, kit_counter_row, value, counters.value),
 };
 static const table_field device_fields[] = {
@@ -79,13 +80,11 @@ static const table_field thread_fields[] = {
 
 #define N_FIELDS(fields) (sizeof(fields) / sizeof(fields)[0])
 
-kit_trace *kit_trace_create(mill_run *run) {
+/* t: NULL for a part. */
+static kit_trace *create(mill_run *run, mill_trace *t) {
     kit_trace *b = kit_alloc(1, sizeof *b);
     b->run = run;
-    mill_trace *t = b->value = mill_value_alloc(run, NULL, sizeof *t);
-    t->size = sizeof *t;
-    t->rank = t->world_size = t->base_ns = MILL_UNKNOWN;
-    t->complete = 1;
+    b->value = t;
     table_init(&b->gpu, run, t, gpu_fields, N_FIELDS(gpu_fields), sizeof(kit_gpu_row));
     table_init(&b->cpu, run, t, cpu_fields, N_FIELDS(cpu_fields), sizeof(kit_cpu_row));
     table_init(&b->flows, run, t, flow_fields, N_FIELDS(flow_fields), sizeof(kit_flow_row));
@@ -103,6 +102,18 @@ kit_trace *kit_trace_create(mill_run *run) {
     b->device_ids = kit_intern_create();
     b->stream_ids = kit_intern_create();
     return b;
+}
+
+kit_trace *kit_trace_create(mill_run *run) {
+    mill_trace *t = mill_value_alloc(run, NULL, sizeof *t);
+    t->size = sizeof *t;
+    t->rank = t->world_size = t->base_ns = MILL_UNKNOWN;
+    t->complete = 1;
+    return create(run, t);
+}
+
+kit_trace *kit_trace_create_part(mill_run *run) {
+    return create(run, NULL);
 }
 
 void kit_trace_destroy(kit_trace *b) {
@@ -312,7 +323,8 @@ uint32_t kit_trace_collective(kit_trace *b, const kit_collective_row *row) {
     return (uint32_t)(b->collectives.n - 1);
 }
 
-void kit_trace_diagnose(kit_trace *b, const kit_diagnostic *diagnostic, int64_t byte) {
+void kit_trace_diagnose_many(kit_trace *b, const kit_diagnostic *diagnostic, uint64_t count,
+                             int64_t byte) {
     size_t i = 0;
     while (i < b->n_diagnostics && b->diagnostics[i].what != diagnostic)
         i++;
@@ -321,7 +333,11 @@ void kit_trace_diagnose(kit_trace *b, const kit_diagnostic *diagnostic, int64_t 
         b->diagnostics[i] = (diagnostic_count){diagnostic, 0, byte};
     }
     diagnostic_count *d = &b->diagnostics[i];
-    d->count++;
+    d->count += count;
     if (byte != MILL_UNKNOWN && (d->first_byte == MILL_UNKNOWN || byte < d->first_byte))
         d->first_byte = byte;
+}
+
+void kit_trace_diagnose(kit_trace *b, const kit_diagnostic *diagnostic, int64_t byte) {
+    kit_trace_diagnose_many(b, diagnostic, 1, byte);
 }

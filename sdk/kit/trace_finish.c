@@ -57,7 +57,7 @@ static uint32_t *sort_and_renumber(table *t, size_t field, table_compare tie) {
 
 static void renumber(table *t, size_t field, const uint32_t *now) {
     cells old;
-    for (table_block k = {0}; table_next(t, &k);) {
+    for (table_block k = {0}; table_next_block(t, &k);) {
         table_read(t, field, &k, old);
         for (size_t i = 0; i < k.n; i++)
             if (now[old[i]] != old[i])
@@ -83,7 +83,7 @@ static void order_streams(kit_trace *b) {
 static void count_rows_of_devices(kit_trace *b) {
     int64_t *rows = kit_alloc(b->streams.n + 1, sizeof *rows);
     cells stream;
-    for (table_block k = {0}; table_next(&b->gpu, &k);) {
+    for (table_block k = {0}; table_next_block(&b->gpu, &k);) {
         table_read(&b->gpu, GPU_STREAM, &k, stream);
         for (size_t i = 0; i < k.n; i++)
             rows[stream[i]]++;
@@ -115,7 +115,7 @@ static void drop_duplicates(kit_trace *b) {
     uint32_t kept = 0;
     int64_t kept_start = MILL_UNKNOWN; /* as no activity starts */
     cells start;
-    for (table_block k = {0}; table_next(t, &k);) {
+    for (table_block k = {0}; table_next_block(t, &k);) {
         table_read(t, GPU_START, &k, start);
         for (size_t i = 0; i < k.n; i++) {
             uint32_t row = (uint32_t)(k.first + i);
@@ -200,7 +200,7 @@ static void find_parents(kit_trace *b) {
     memset(innermost, 0xff, (b->threads.n + 1) * sizeof *innermost);
     table_begin(t, CPU_PARENT);
     cells start, dur, thread;
-    for (table_block k = {0}; table_next(t, &k);) {
+    for (table_block k = {0}; table_next_block(t, &k);) {
         table_read(t, CPU_START, &k, start);
         table_read(t, CPU_DUR, &k, dur);
         table_read(t, CPU_THREAD, &k, thread);
@@ -236,7 +236,7 @@ static void launches_init(launches *l, const table *cpu) {
     uint64_t room = 0;
     cells kind, correlation;
     *l = (launches){.cpu = cpu};
-    for (table_block k = {0}; table_next(cpu, &k);) {
+    for (table_block k = {0}; table_next_block(cpu, &k);) {
         if (room < l->n + k.n) {
             room = 2 * (l->n + k.n);
             l->calls = kit_realloc(l->calls, room, sizeof *l->calls);
@@ -286,24 +286,21 @@ static uint32_t launches_find(launches *l, int64_t correlation) {
 }
 
 /* By correlation alone: neither the names of calls nor the arrows of the file can be relied on. */
-static void join_launches(kit_trace *b) {
-    launches l;
-    launches_init(&l, &b->cpu);
+static void join_launches(kit_trace *b, launches *l) {
     cells correlation, start;
     table_begin(&b->gpu, GPU_LAUNCH);
-    for (table_block k = {0}; table_next(&b->gpu, &k);) {
+    for (table_block k = {0}; table_next_block(&b->gpu, &k);) {
         table_read(&b->gpu, GPU_CORRELATION, &k, correlation);
         table_read(&b->gpu, GPU_START, &k, start);
         for (size_t i = 0; i < k.n; i++) {
             uint32_t call =
-                correlates(correlation[i]) ? launches_find(&l, correlation[i]) : MILL_NONE;
+                correlates(correlation[i]) ? launches_find(l, correlation[i]) : MILL_NONE;
             *table_cell(&b->gpu, GPU_LAUNCH, k.first + i) = call;
             if (call != MILL_NONE && start[i] < table_get(&b->cpu, CPU_START, call))
                 kit_trace_diagnose(b, &launched_late, table_get(&b->gpu, GPU_BYTE, k.first + i));
         }
     }
     table_end(&b->gpu, GPU_LAUNCH);
-    free(l.calls);
 }
 
 /* ---------------------------------------------------------------- texts and diagnostics */
@@ -390,14 +387,15 @@ static void publish_diagnostics(kit_trace *b) {
     b->value->diagnostics.n = b->n_diagnostics;
 }
 
-mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
-    mill_trace *t = b->value;
-    table *tables[] = {&b->gpu,      &b->cpu,     &b->flows,   &b->collectives,
-                       &b->counters, &b->devices, &b->streams, &b->threads};
-    const size_t n_tables = sizeof tables / sizeof tables[0];
-    for (size_t i = 0; i < n_tables; i++)
-        table_seal(tables[i]);
-    order_streams(b);
+/* ---------------------------------------------------------------- all of it */
+
+typedef struct finishing {
+    kit_trace *b;
+    int64_t max_overlap;
+    launches launches;
+} finishing;
+
+static void finish_gpu(kit_trace *b, int64_t max_overlap) {
     table_sort(&b->gpu, GPU_START, compare_gpu);
     drop_duplicates(b);
     if (clip_broken_timers(b, max_overlap))
@@ -406,11 +404,35 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     count_rows_of_devices(b);
     table_sort(&b->flows, FLOW_TIME, NULL);
     table_sort(&b->counters, COUNTER_TIME, NULL);
+}
 
-    table_sort(&b->cpu, CPU_START, compare_cpu);
-    join_launches(b);
+/* Two pieces of work that share no table; only the first one diagnoses. */
+static mill_status finish_piece(mill_run *run, void *arg, size_t piece) {
+    finishing *f = arg;
+    (void)run;
+    if (piece == 0) {
+        finish_gpu(f->b, f->max_overlap);
+    } else {
+        table_sort(&f->b->cpu, CPU_START, compare_cpu);
+        find_parents(f->b);
+        launches_init(&f->launches, &f->b->cpu);
+    }
+    return MILL_OK;
+}
+
+mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
+    mill_trace *t = b->value;
+    table *tables[] = {&b->gpu,      &b->cpu,     &b->flows,   &b->collectives,
+                       &b->counters, &b->devices, &b->streams, &b->threads};
+    const size_t n_tables = sizeof tables / sizeof tables[0];
+    for (size_t i = 0; i < n_tables; i++)
+        table_seal(tables[i]);
+    order_streams(b);
+    finishing f = {.b = b, .max_overlap = max_overlap};
+    b->run->host->parallel(b->run, 2, finish_piece, &f);
+    join_launches(b, &f.launches);
+    free(f.launches.calls);
     table_forget(&b->gpu, GPU_BYTE); /* so that there is less memory in use at a time */
-    find_parents(b);
 
     for (size_t i = 0; i < n_tables; i++)
         table_publish(tables[i]);

@@ -89,6 +89,8 @@ static void rewrite(table *t, uint64_t n, next_rows next, void *arg) {
     uint32_t *rows = kit_realloc(NULL, n < TABLE_SEG_ROWS ? n : TABLE_SEG_ROWS, sizeof *rows);
     for (uint64_t s = 0, left = t->n; s < t->n_segments; s++) {
         w.left[s] = (uint32_t)(left < TABLE_SEG_ROWS ? left : TABLE_SEG_ROWS);
+        if (t->filled)
+            w.left[s] = t->filled[s];
         left -= w.left[s];
     }
     for (size_t f = 0; f < t->n_fields; f++)
@@ -107,6 +109,9 @@ static void rewrite(table *t, uint64_t n, next_rows next, void *arg) {
         t->segments[f] = w.segments[f];
     }
     t->n = n;
+    t->missing = 0;
+    free(t->filled);
+    t->filled = NULL;
     t->n_segments = n_segments;
     t->room = n_segments * room;
     free(rows);
@@ -236,7 +241,7 @@ void table_sort_rows(const table *t, size_t field, table_compare tie, uint32_t *
 /* ---------------------------------------------------------------- tables */
 
 uint64_t *table_bits(const table *t) {
-    return kit_alloc(t->n / 64 + 1, sizeof(uint64_t));
+    return kit_alloc(table_limit(t) / 64 + 1, sizeof(uint64_t));
 }
 
 /* All rows in their order, but for those marked; `late` is merged in. */
@@ -250,11 +255,13 @@ typedef struct merging {
 static void next_merged(void *arg, uint32_t *rows, size_t n) {
     merging *m = arg;
     for (size_t i = 0; i < n; i++) {
-        while (m->at < m->by.t->n && table_bit(m->marked, m->at))
-            m->at++;
-        bool late =
-            m->n_late > 0 && (m->at == m->by.t->n || in_order(&m->by, *m->late, (uint32_t)m->at));
-        rows[i] = late ? *m->late++ : (uint32_t)m->at++;
+        const table *t = m->by.t;
+        while (m->at < table_limit(t) && table_bit(m->marked, m->at))
+            m->at = table_next(t, m->at);
+        bool late = m->n_late > 0 &&
+                    (m->at >= table_limit(t) || in_order(&m->by, *m->late, (uint32_t)m->at));
+        rows[i] = late ? *m->late++ : (uint32_t)m->at;
+        m->at = late ? m->at : table_next(t, m->at);
         m->n_late -= late;
     }
 }
@@ -268,7 +275,7 @@ static uint64_t count_bits(const uint64_t *bits, uint64_t n) {
 
 void table_drop(table *t, const uint64_t *bits) {
     merging m = {.by = {.t = t}, .marked = bits};
-    rewrite(t, t->n - count_bits(bits, t->n), next_merged, &m);
+    rewrite(t, t->n - count_bits(bits, table_limit(t)), next_merged, &m);
 }
 
 /* Marks the rows out of place; NULL: there are none. */
@@ -277,7 +284,7 @@ static uint64_t *mark_late(const sorting *s) {
     uint64_t *marked = NULL;
     uint32_t before = MILL_NONE, last = MILL_NONE; /* the last two that are in their place */
     int64_t keys[TABLE_STAGED_ROWS], last_key = 0;
-    for (table_block k = {0}; table_next(t, &k);) {
+    for (table_block k = {0}; table_next_block(t, &k);) {
         table_read(t, s->field, &k, keys);
         for (size_t i = 0; i < k.n; i++) {
             uint32_t row = (uint32_t)(k.first + i);
@@ -302,11 +309,13 @@ static uint64_t *mark_late(const sorting *s) {
 void table_sort(table *t, size_t field, table_compare tie) {
     merging m = {.by = sorting_by(t, field, tie)};
     uint64_t *marked = mark_late(&m.by), n = 0;
-    if (!marked)
+    if (!marked && !t->filled)
         return;
-    m.n_late = count_bits(marked, t->n);
+    if (!marked) /* in order, but with gaps */
+        marked = table_bits(t);
+    m.n_late = count_bits(marked, table_limit(t));
     uint32_t *late = kit_realloc(NULL, m.n_late, sizeof *late);
-    for (uint64_t row = 0; row < t->n; row++)
+    for (uint64_t row = 0; row < table_limit(t); row++)
         if (table_bit(marked, row))
             late[n++] = (uint32_t)row;
     sort_nearly_sorted(&m.by, late, n);

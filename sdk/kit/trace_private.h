@@ -20,9 +20,9 @@ enum {
     GPU_BYTE,
     GPU_COLLECTIVE
 };
-enum { CPU_START, CPU_DUR, CPU_THREAD, CPU_KIND, CPU_CORRELATION, CPU_PARENT };
-enum { FLOW_TIME };
-enum { COUNTER_TIME };
+enum { CPU_START, CPU_DUR, CPU_THREAD, CPU_KIND, CPU_CORRELATION, CPU_PARENT, CPU_NAME };
+enum { FLOW_TIME, FLOW_THREAD, FLOW_NAME };
+enum { COUNTER_TIME, COUNTER_THREAD, COUNTER_NAME };
 
 typedef struct device_record {
     int64_t id, sms;
@@ -56,7 +56,7 @@ typedef struct diagnostic_count {
 
 struct kit_trace {
     mill_run *run;
-    mill_trace *value;
+    mill_trace *value; /* NULL: a part of another builder's */
     table gpu, cpu, flows, collectives, counters, devices, streams, threads;
     kit_intern *strings, *kinds, *rules, *names;
     kit_intern *device_ids, *stream_ids; /* bytes of the id, and of the stream_record */
@@ -65,5 +65,9 @@ struct kit_trace {
     diagnostic_count *diagnostics;
     size_t n_diagnostics;
 };
+
+/* Counts some of a sort at once, the first of which is at `byte`. */
+void kit_trace_diagnose_many(kit_trace *b, const kit_diagnostic *diagnostic, uint64_t count,
+                             int64_t byte);
 
 #endif

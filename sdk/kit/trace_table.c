@@ -27,6 +27,7 @@ void table_finish(table *t) {
         free(t->segments[f]);
     }
     free(t->staged);
+    free(t->filled);
     *t = (table){0};
 }
 
@@ -44,6 +45,10 @@ static void add_segment(table *t, size_t rows) {
     for (size_t f = 0; f < t->n_fields; f++) {
         t->segments[f] = kit_realloc(t->segments[f], t->n_segments + 1, sizeof(char *));
         t->segments[f][t->n_segments] = t->width[f] ? table_segment(rows, t->width[f]) : NULL;
+    }
+    if (t->filled) {
+        t->filled = kit_realloc(t->filled, t->n_segments + 1, sizeof *t->filled);
+        t->filled[t->n_segments] = TABLE_SEG_ROWS;
     }
     t->n_segments++;
     t->room += rows;
@@ -97,22 +102,20 @@ static int64_t encode(table_kind kind, unsigned width, int64_t value) {
     return empty ? empty_of(kind, width) : value;
 }
 
-/* The narrowest width for values whose bits are all in `bits` (see needed_bits). */
-static unsigned width_for(table_kind kind, uint64_t bits, bool any) {
+unsigned table_width_for(table_kind kind, uint64_t bits, bool any) {
     if (!any)
         return 0;
     if (kind == TABLE_REF)
-        return bits < UINT8_MAX ? 1 : bits < UINT16_MAX ? 2 : 4;
-    return bits < INT8_MAX ? 1 : bits < INT16_MAX ? 2 : bits < INT32_MAX ? 4 : 8;
+        return bits <= UINT8_MAX ? 1 : bits <= UINT16_MAX ? 2 : 4;
+    return bits <= INT8_MAX ? 1 : bits <= INT16_MAX ? 2 : bits <= INT32_MAX ? 4 : 8;
 }
 
-/* Gives a column another number of bytes a row; its n first rows keep what they hold. */
-static void widen(table *t, size_t field, unsigned width, uint64_t n) {
+void table_widen(table *t, size_t field, unsigned width, uint64_t limit) {
     size_t rows = table_segment_room(t);
     for (size_t s = 0; s < t->n_segments; s++) {
         uint64_t first = (uint64_t)s << TABLE_SEG_SHIFT;
         char *now = table_segment(rows, width);
-        for (uint64_t i = first; i < n && i < first + TABLE_SEG_ROWS; i++)
+        for (uint64_t i = first; i < limit && i < first + TABLE_SEG_ROWS; i = table_next(t, i))
             store(now, width, i - first,
                   encode(t->fields[field].kind, width, table_get(t, field, i)));
         free(t->segments[field][s]);
@@ -144,9 +147,9 @@ static unsigned needed_width(const table *t, const table_field *f) {
         if (v == (f->kind == TABLE_INT ? MILL_UNKNOWN : (int64_t)MILL_NONE))
             continue;
         any = true;
-        bits |= (uint64_t)(v < 0 ? ~v : v);
+        bits |= table_magnitude(f->kind, v);
     }
-    return width_for(f->kind, bits, any);
+    return table_width_for(f->kind, bits, any);
 }
 
 /* Goes on when a value does not fit: rare, so that the loop need not look ahead. */
@@ -207,15 +210,15 @@ static bool store_block(const table *t, size_t field, uint64_t first) {
 }
 
 void table_flush(table *t) {
-    uint64_t first = t->n - t->n_staged;
+    uint64_t first = table_limit(t) - t->n_staged;
     if (t->n_staged == 0)
         return;
-    if (t->n > t->room)
+    if (table_limit(t) > t->room)
         make_room(t);
     for (size_t f = 0; f < t->n_fields; f++) {
         if (t->fields[f].from == TABLE_NOT_STAGED || store_block(t, f, first))
             continue;
-        widen(t, f, needed_width(t, &t->fields[f]), first);
+        table_widen(t, f, needed_width(t, &t->fields[f]), first);
         store_block(t, f, first);
     }
     /* A block that is not full is staged again with the rows that follow: blocks stay aligned. */
@@ -228,6 +231,27 @@ void table_seal(table *t) {
     t->n_staged = 0;
 }
 
+void table_shrink(table *t) {
+    table_seal(t);
+    free(t->staged);
+    t->staged = NULL;
+    if (t->n_segments != 1)
+        return;
+    t->room = t->n;
+    for (size_t f = 0; f < t->n_fields; f++)
+        if (t->width[f])
+            t->segments[f][0] =
+                kit_realloc(t->segments[f][0], t->room * t->width[f] + SPARE_BYTES, 1);
+}
+
+void table_row(const table *t, uint64_t row, void *ret_row) {
+    for (size_t f = 0; f < t->n_fields; f++) {
+        int64_t value = table_get(t, f, row);
+        if (t->fields[f].from != TABLE_NOT_STAGED)
+            memcpy((char *)ret_row + t->fields[f].from, &value, t->fields[f].size);
+    }
+}
+
 void table_forget(table *t, size_t field) {
     for (size_t s = 0; s < t->n_segments; s++) {
         free(t->segments[field][s]);
@@ -237,7 +261,7 @@ void table_forget(table *t, size_t field) {
 }
 
 void table_begin(table *t, size_t field) {
-    widen(t, field, sizeof(uint32_t), 0);
+    table_widen(t, field, sizeof(uint32_t), 0);
 }
 
 void table_end(table *t, size_t field) {
@@ -245,27 +269,27 @@ void table_end(table *t, size_t field) {
     bool any = false;
     for (uint64_t i = 0; i < t->n; i++) {
         uint32_t value = *table_cell(t, field, i);
-        bits |= value == MILL_NONE ? 0 : value;
+        bits |= value == MILL_NONE ? 0 : table_magnitude(TABLE_REF, value);
         any |= value != MILL_NONE;
     }
-    unsigned width = width_for(TABLE_REF, bits, any);
+    unsigned width = table_width_for(TABLE_REF, bits, any);
     if (width == 0)
         table_forget(t, field);
     else if (width < sizeof(uint32_t))
-        widen(t, field, width, t->n);
+        table_widen(t, field, width, t->n);
 }
 
 void table_set(table *t, size_t field, uint64_t row, int64_t value) {
     const table_field *f = &t->fields[field];
     bool empty = value == (f->kind == TABLE_INT ? MILL_UNKNOWN : (int64_t)MILL_NONE);
-    unsigned width = width_for(f->kind, (uint64_t)(value < 0 ? ~value : value), !empty);
-    uint64_t staged_from = t->n - t->n_staged;
+    unsigned width = empty ? 0 : table_width_for(f->kind, table_magnitude(f->kind, value), true);
+    uint64_t staged_from = table_limit(t) - t->n_staged;
     if (row >= staged_from)
         memcpy(t->staged + (row - staged_from) * t->row_size + f->from, &value, f->size);
     if (t->n_staged)
         table_flush(t);
     if (f->kind != TABLE_FIXED && width > t->width[field])
-        widen(t, field, width, t->n);
+        table_widen(t, field, width, table_limit(t));
     if (t->width[field])
         store(t->segments[field][row >> TABLE_SEG_SHIFT], t->width[field],
               row & (TABLE_SEG_ROWS - 1), encode(f->kind, t->width[field], value));

@@ -43,14 +43,29 @@ typedef struct table {
     mill_trace *value;
     const table_field *fields;
     size_t n_fields, row_size;
-    uint64_t n;      /* rows, those staged too */
-    size_t n_staged; /* the last ones of them */
-    size_t room;     /* rows that the segments hold */
+    uint64_t n;       /* rows, those staged too */
+    size_t n_staged;  /* the last ones of them */
+    uint64_t missing; /* row numbers that no row has, after table_join; until rows are moved */
+    uint32_t *filled; /* rows in each segment, after table_join; else NULL */
+    size_t room;      /* row numbers that the segments hold */
     size_t n_segments;
     char *staged;
     uint8_t width[TABLE_FIELDS_MAX];
     char **segments[TABLE_FIELDS_MAX];
 } table;
+
+/* Rows are known by their numbers, which run from 0 up; only table_join leaves numbers out. */
+static inline uint64_t table_limit(const table *t) {
+    return t->n + t->missing;
+}
+
+/* The row after a row; table_limit or more: there is none. */
+static inline uint64_t table_next(const table *t, uint64_t row) {
+    uint64_t segment = row >> TABLE_SEG_SHIFT;
+    row++;
+    bool skips = t->filled && (row & (TABLE_SEG_ROWS - 1)) >= t->filled[segment];
+    return skips ? (segment + 1) << TABLE_SEG_SHIFT : row;
+}
 
 void table_init(table *t, mill_run *run, mill_trace *value, const table_field *fields,
                 size_t n_fields, size_t row_size);
@@ -62,6 +77,9 @@ void table_flush(table *t);
 /* The same, when no more rows come. */
 void table_seal(table *t);
 
+/* The same, and gives back the memory for rows that do not come. */
+void table_shrink(table *t);
+
 /* Room for one more row, to be filled before the next call. */
 static inline void *table_append(table *t) {
     if (t->n_staged == TABLE_STAGED_ROWS)
@@ -69,6 +87,17 @@ static inline void *table_append(table *t) {
     t->n++;
     return t->staged + t->n_staged++ * t->row_size;
 }
+
+/* The bytes a row that values need which are not the empty one: `bits` is the magnitudes of all of
+ * them, or-ed together. No width lies between that and the largest one, so that a column is as wide
+ * whichever values were looked at together. any false: there are none. */
+static inline uint64_t table_magnitude(table_kind kind, int64_t value) {
+    return (uint64_t)(kind == TABLE_REF ? value + 1 : value < 0 ? -value : value);
+}
+unsigned table_width_for(table_kind kind, uint64_t bits, bool any);
+
+/* Gives a column another number of bytes a row; the rows below `limit` keep what they hold. */
+void table_widen(table *t, size_t field, unsigned width, uint64_t limit);
 
 /* Changes one cell; a whole number, MILL_UNKNOWN or MILL_NONE. */
 void table_set(table *t, size_t field, uint64_t row, int64_t value);
@@ -88,6 +117,14 @@ void table_forget(table *t, size_t field);
 
 /* Memory for so many rows of a column. */
 char *table_segment(size_t rows, size_t width);
+
+/* A row that was staged once, as the struct it came in. */
+void table_row(const table *t, uint64_t row, void *ret_row);
+
+/* Moves all rows of another table of the same fields behind those of this one: the segments
+ * themselves, so that row numbers between the two stay unused. The other one is empty then.
+ * maps[f], if not NULL: what the values of that REF become. In trace_join.c. */
+void table_join(table *t, table *from, const uint32_t *const *maps);
 
 /* Moves the columns into the value. All that may follow is table_finish. */
 void table_publish(table *t);
@@ -120,18 +157,27 @@ static inline int64_t table_get(const table *t, size_t field, uint64_t row) {
     return v == INT32_MIN >> (32 - 8 * width) ? MILL_UNKNOWN : v;
 }
 
-/* Rows of a sealed table, to be read a block at a time: for (table_block k = {0}; table_next(t,
- * &k);)
- */
+/* Rows of a sealed table, to be read a block at a time, for (table_block k = {0};
+ * table_next_block(t, &k);). No block has a number in it that no row has. */
 typedef struct table_block {
     uint64_t first;
     size_t n;
 } table_block;
 
-static inline bool table_next(const table *t, table_block *k) {
-    k->first += k->n;
-    k->n = t->n - k->first < TABLE_STAGED_ROWS ? (size_t)(t->n - k->first) : TABLE_STAGED_ROWS;
-    return k->n > 0;
+static inline bool table_next_block(const table *t, table_block *k) {
+    k->first = k->n ? table_next(t, k->first + k->n - 1) : 0;
+    if (k->first >= table_limit(t)) {
+        k->n = 0;
+        return false;
+    }
+    uint64_t rest = table_limit(t) - k->first;
+    if (t->filled) { /* of the segment; the last one may be filled further than there are rows */
+        uint64_t in_segment = k->first & (TABLE_SEG_ROWS - 1);
+        uint64_t here = t->filled[k->first >> TABLE_SEG_SHIFT] - in_segment;
+        rest = here < rest ? here : rest;
+    }
+    k->n = rest < TABLE_STAGED_ROWS ? (size_t)rest : TABLE_STAGED_ROWS;
+    return true;
 }
 
 static inline void table_read(const table *t, size_t field, const table_block *k,

@@ -16,8 +16,10 @@ typedef struct document {
     void *arg;
     char *text; /* the window: [at, end) of it is not used up */
     size_t room, at, end;
-    uint64_t base; /* the byte of the file's text that text[0] is */
-    bool ended;    /* there is no text beyond the window */
+    uint64_t base;  /* the byte of the file's text that text[0] is */
+    bool ended;     /* there is no text beyond the window */
+    bool part;      /* a value larger than max_event is not read, without an error */
+    uint64_t limit; /* no event that begins here or behind is to be read with others */
     document_result result;
 } document;
 
@@ -106,7 +108,8 @@ static mill_status read_whole(document *d, event *e, json_value *v, json *ret_j,
     for (;;) {
         *ret_j = (json){.at = d->text + d->at, .end = d->text + d->end};
         *ret = e ? d->config->parse(ret_j, e) : json_read(ret_j, v);
-        if (*ret != JSON_MORE || d->ended)
+        bool full = d->at == 0 && d->end == d->room && d->room >= d->config->max_event;
+        if (*ret != JSON_MORE || d->ended || (d->part && full))
             return MILL_OK;
         mill_status status = fill(d);
         if (status != MILL_OK)
@@ -137,16 +140,39 @@ static mill_status read_event(document *d) {
     return status;
 }
 
-/* As many events as the caller takes by itself; false: none. */
+/* As many events as the caller takes by itself, as if the text ended at the limit; false: none. */
 static bool read_many(document *d) {
     if (!d->calls->events)
         return false;
+    bool limited = d->limit < byte_at(d, d->end);
+    char beyond[DOCUMENT_BEYOND], *end = d->text + (limited ? d->limit - d->base : d->end);
+    if (limited) {
+        memcpy(beyond, end, sizeof beyond);
+        memset(end, 0, sizeof beyond);
+    }
     uint64_t n = 0;
-    size_t used =
-        d->calls->events(d->arg, d->text + d->at, d->text + d->end, byte_at(d, d->at), &n);
+    size_t used = d->calls->events(d->arg, d->text + d->at, end, byte_at(d, d->at), &n);
+    if (limited)
+        memcpy(end, beyond, sizeof beyond);
     d->at += used;
     d->result.events += n;
     return used > 0;
+}
+
+/* Goes on behind what was read elsewhere; false: nothing was. */
+static bool skip(document *d) {
+    uint64_t byte = byte_at(d, d->at), n = 0;
+    if (!d->calls->skip)
+        return false;
+    uint64_t behind = d->calls->skip(d->arg, byte, &n, &d->limit);
+    if (behind == byte)
+        return false;
+    d->result.events += n;
+    d->result.skipped += behind - byte;
+    d->base = behind;
+    d->at = d->end = 0;
+    d->ended = false;
+    return true;
 }
 
 /* The elements of the array whose '[' was passed, and its ']' if there is one. */
@@ -163,7 +189,7 @@ static mill_status read_events(document *d) {
             d->at++;
             return MILL_OK;
         } else if (c == '{') {
-            if (!read_many(d))
+            if (!skip(d) && !read_many(d))
                 status = read_event(d);
         } else {
             malformed(d);
@@ -358,7 +384,12 @@ static mill_status read_top(document *d) {
 
 mill_status document_read(mill_run *run, const document_config *config, const document_calls *calls,
                           void *arg, document_result *ret_result) {
-    document d = {.run = run, .config = config, .calls = calls, .arg = arg, .room = config->window};
+    document d = {.run = run,
+                  .config = config,
+                  .calls = calls,
+                  .arg = arg,
+                  .room = config->window,
+                  .limit = UINT64_MAX};
     d.text = kit_alloc(d.room + DOCUMENT_BEYOND, 1);
     d.result.complete = true;
     mill_status status = read_top(&d);
@@ -375,4 +406,69 @@ mill_status document_read(mill_run *run, const document_config *config, const do
     free(d.text);
     *ret_result = d.result;
     return status;
+}
+
+/* ---------------------------------------------------------------- parts */
+
+/* False: what stands there is not for a part. */
+static mill_status read_event_of_part(document *d, bool *ret_ok) {
+    event e;
+    json j;
+    json_status s;
+    mill_status status = read_whole(d, &e, NULL, &j, &s);
+    *ret_ok =
+        status == MILL_OK && s == JSON_OK && !(d->calls->leaves && d->calls->leaves(d->arg, &e));
+    if (!*ret_ok)
+        return status;
+    d->calls->event(d->arg, &e, byte_at(d, d->at));
+    d->result.events++;
+    d->at = (size_t)(j.at - d->text);
+    return MILL_OK;
+}
+
+mill_status document_read_part(mill_run *run, const document_config *config,
+                               const document_calls *calls, void *arg, uint64_t from, uint64_t to,
+                               document_part *ret_part) {
+    document d = {.run = run,
+                  .config = config,
+                  .calls = calls,
+                  .arg = arg,
+                  .room = config->window,
+                  .base = from,
+                  .part = true,
+                  .limit = to};
+    d.text = kit_alloc(d.room + DOCUMENT_BEYOND, 1);
+    ret_part->end = from;
+    int c = -1;
+    bool ok = true;
+    mill_status status = peek(&d, &c);
+    while (status == MILL_OK && ok) {
+        if (c == ',') {
+            d.at++;
+        } else if (c != '{' || byte_at(&d, d.at) >= to) {
+            break;
+        } else {
+            if (!read_many(&d))
+                status = read_event_of_part(&d, &ok);
+            if (ok)
+                ret_part->end = byte_at(&d, d.at);
+        }
+        if (status == MILL_OK)
+            status = peek(&d, &c);
+    }
+    ret_part->events = d.result.events;
+    free(d.text);
+    return status;
+}
+
+const char *document_guess_event(const char *text, const char *end) {
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), "},", 2)) != NULL; at += 2) {
+        json j = {.at = at + 2, .end = end}, begin;
+        if (json_blanks(&j) != JSON_OK)
+            return NULL;
+        begin = j;
+        if (event_begins(&j) == JSON_OK)
+            return begin.at;
+    }
+    return NULL;
 }

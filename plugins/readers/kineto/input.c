@@ -155,6 +155,15 @@ mill_status input_read(mill_run *run, input *in, char *to, size_t room, size_t *
     return buffer_read(run, top(in), (uint8_t *)to, room, ret_length);
 }
 
+bool input_is_plain(const input *in) {
+    return in->n == 1 && !in->archive && input_size(in) > 0;
+}
+
+mill_status input_read_at(mill_run *run, const input *in, uint64_t byte, char *to, size_t room,
+                          size_t *ret_length) {
+    return file_read_at(run, in->file, byte, to, room, ret_length);
+}
+
 /* ---------------------------------------------------------------- what is known of it */
 
 input_state input_get_state(const input *in) {

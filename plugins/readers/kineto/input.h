@@ -31,6 +31,12 @@ const char *input_name(const input *in);
  * E_CANCELLED. */
 mill_status input_read(mill_run *run, input *in, char *to, size_t room, size_t *ret_length);
 
+/* Whether the text is the file itself, so that any thread can read it anywhere. */
+bool input_is_plain(const input *in);
+/* Of such a text, without moving where input_read is. Any thread. */
+mill_status input_read_at(mill_run *run, const input *in, uint64_t byte, char *to, size_t room,
+                          size_t *ret_length);
+
 /* Of the outermost container that something is wrong with. After the last text: of the archive. */
 input_state input_get_state(const input *in);
 bool input_is_archive(const input *in);

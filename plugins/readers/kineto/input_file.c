@@ -32,6 +32,11 @@ static mill_status wait_for_bytes(mill_run *run, const file *f) {
     return MILL_OK;
 }
 
+static mill_status cannot_read(mill_run *run, const file *f) {
+    return mill_fail(run, errno == EISDIR ? MILL_E_NOINPUT : MILL_E_IO, "%s: can't read: %s",
+                     f->path, strerror(errno));
+}
+
 static mill_status file_read(mill_run *run, source *s, uint8_t *to, size_t room,
                              size_t *ret_length) {
     file *f = (file *)s;
@@ -43,8 +48,7 @@ static mill_status file_read(mill_run *run, source *s, uint8_t *to, size_t room,
         n = read(f->fd, to, room);
     } while (n < 0 && (errno == EINTR || errno == EAGAIN));
     if (n < 0)
-        return mill_fail(run, errno == EISDIR ? MILL_E_NOINPUT : MILL_E_IO, "%s: can't read: %s",
-                         f->path, strerror(errno));
+        return cannot_read(run, f);
     f->done += (uint64_t)n;
     *ret_length = (size_t)n;
     return MILL_OK;
@@ -80,4 +84,17 @@ uint64_t file_done(const source *s) {
 
 uint64_t file_size(const source *s) {
     return ((const file *)s)->size;
+}
+
+mill_status file_read_at(mill_run *run, const source *s, uint64_t byte, char *to, size_t room,
+                         size_t *ret_length) {
+    const file *f = (const file *)s;
+    ssize_t n;
+    do {
+        n = pread(f->fd, to, room, (off_t)byte);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return cannot_read(run, f);
+    *ret_length = (size_t)n;
+    return MILL_OK;
 }

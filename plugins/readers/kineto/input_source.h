@@ -47,6 +47,9 @@ mill_status file_open(mill_run *run, const char *path, source **ret_file);
 /* Bytes read so far, and the size (0: not known, since the file can be read only once). */
 uint64_t file_done(const source *file);
 uint64_t file_size(const source *file);
+/* Of a file whose size is known. Any thread. Errors (recorded): E_IO. */
+mill_status file_read_at(mill_run *run, const source *file, uint64_t byte, char *to, size_t room,
+                         size_t *ret_length);
 
 /* The buffers below are borrowed. */
 bool gzip_begins(const buffer *below);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module: the stage class kineto.read, which turns one profile into a mill.trace/1. */
 #include "ahead.h"
-#include "document.h"
-#include "facts.h"
-#include "fast.h"
-#include "input.h"
+#include "chunks.h"
 #include "parts.h"
-#include "rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,24 +33,17 @@ typedef struct state {
 
 /* One text being read: a file, or a member of an archive. */
 typedef struct reading {
+    sink sink; /* first: the document's calls go there */
     mill_run *run;
     const options *opts;
     input *in;
     size_t index;     /* of the text in the file */
     const char *name; /* the file's path, and the member's name */
     ahead *ahead;
-    kit_trace *b;
-    rows *rows;
-    fast *fast; /* NULL: the reference engine only */
+    chunks_config config;
     document_result document;
 } reading;
 
-static const kit_diagnostic malformed = {
-    "malformed", "Events that are no JSON were left out; reading went on at the next one.", true};
-static const kit_diagnostic truncated = {
-    "truncated", "The text ends in the middle; what was whole before that is here.", true};
-static const kit_diagnostic trailing = {
-    "trailing", "Something follows the end of the trace; it was not read.", true};
 static const kit_diagnostic cut = {
     "truncated-container",
     "The compressed file or archive ends too early; the text before that was read.", true};
@@ -79,38 +68,14 @@ static mill_status on_read(void *arg, char *to, size_t room, size_t *ret_length)
                                   : ahead_read(r->run, r->ahead, to, room, ret_length);
 }
 
-static void on_event(void *arg, const event *e, uint64_t byte) {
-    reading *r = arg;
-    rows_event(r->rows, e, byte);
-}
-
-static size_t on_events(void *arg, const char *text, const char *end, uint64_t byte,
-                        uint64_t *ret_events) {
-    reading *r = arg;
-    return r->fast ? fast_events(r->fast, text, end, byte, ret_events) : 0;
-}
-
-static bool on_wants(void *arg, const char *key) {
-    (void)arg;
-    return facts_want(key);
-}
-
-static void on_fact(void *arg, const char *key, json_value value) {
-    reading *r = arg;
-    facts_take(r->b, key, value);
-}
-
-static void on_problem(void *arg, document_problem problem, uint64_t byte) {
-    static const kit_diagnostic *const what[] = {
-        [DOCUMENT_MALFORMED] = &malformed,
-        [DOCUMENT_TRUNCATED] = &truncated,
-        [DOCUMENT_TRAILING] = &trailing,
-    };
-    reading *r = arg;
-    kit_trace_diagnose(r->b, what[problem], (int64_t)byte);
-}
-
-static const document_calls calls = {on_read, on_event, on_events, on_wants, on_fact, on_problem};
+static const document_calls calls = {
+    .read = on_read,
+    .event = sink_event,
+    .events = sink_events,
+    .wants = sink_wants,
+    .fact = sink_fact,
+    .problem = sink_problem,
+};
 
 /* ---------------------------------------------------------------- one text */
 
@@ -141,7 +106,7 @@ static uint64_t line_of(const reading *r, uint64_t byte) {
 
 /* Fails with the first thing that was lost, if something was. */
 static mill_status fail_on_loss(const reading *r, const char *hint) {
-    const mill_trace *t = kit_trace_value(r->b);
+    const mill_trace *t = kit_trace_value(r->sink.b);
     const mill_diagnostics *d = &t->diagnostics;
     uint64_t first = d->n;
     for (uint64_t i = 0; i < d->n; i++)
@@ -177,39 +142,44 @@ static mill_status work(mill_run *run, void *arg, size_t piece) {
     reading *r = arg;
     if (piece == 1)
         return ahead_work(run, r->ahead);
-    size_t max_event = (size_t)r->opts->max_event;
-    document_config config = {event_parse, WINDOW < max_event ? WINDOW : max_event, max_event};
-    mill_status status = document_read(run, &config, &calls, r, &r->document);
+    mill_status status = document_read(run, &r->config.document, &calls, r, &r->document);
     ahead_stop(r->ahead);
     return ahead_work_failed(r->ahead) ? MILL_OK : status; /* the other piece has the cause */
 }
 
-static mill_status read_text(reading *r) {
+static mill_status read_ahead(reading *r) {
     r->ahead = ahead_create(bring_in, r->in);
     size_t pieces = input_is_packed(r->in) ? 2 : 1;
     mill_status status = r->run->host->parallel(r->run, pieces, work, r);
     ahead_destroy(r->ahead);
+    return status;
+}
+
+static mill_status read_text(reading *r) {
+    mill_status status = chunks_suit(&r->config, r->in)
+                             ? chunks_read(r->run, &r->config, r->in, &r->sink, &r->document)
+                             : read_ahead(r);
     const kit_diagnostic *container = container_problem(r->in);
     if (status == MILL_E_DATA)
         mill_fail(r->run, status, "%s: not readable as a trace%s%s", r->name, container ? ": " : "",
                   container ? container->text : "");
     if (status == MILL_OK && container) {
-        kit_trace_diagnose(r->b, container, (int64_t)r->document.bytes);
+        kit_trace_diagnose(r->sink.b, container, (int64_t)r->document.bytes);
         r->document.complete &= container == &trailing_container;
     }
     return status;
 }
 
 static mill_status finish_trace(reading *r) {
-    mill_trace *t = kit_trace_value(r->b);
-    t->path = kit_trace_text(r->b, r->name, strlen(r->name));
+    mill_trace *t = kit_trace_value(r->sink.b);
+    t->path = kit_trace_text(r->sink.b, r->name, strlen(r->name));
     t->events = r->document.events;
     t->bytes = r->document.bytes;
     t->complete = r->document.complete;
-    mill_status status = rows_finish(r->rows);
+    mill_status status = rows_finish(r->sink.rows);
     if (status != MILL_OK)
         return status;
-    kit_trace_finish(r->b, r->opts->max_overlap);
+    kit_trace_finish(r->sink.b, r->opts->max_overlap);
     if (t->events == 0)
         status = fail_on_loss(r, "No event is whole: give the file as the profiler wrote it.");
     if (status != MILL_OK)
@@ -230,29 +200,39 @@ static char *full_name(const char *path, const input *in) {
     return name;
 }
 
+static chunks_config config_of(const options *o, const state *s) {
+    size_t max_event = (size_t)o->max_event;
+    return (chunks_config){
+        .sink =
+            {
+                .rows =
+                    {
+                        .kernels = &s->kernels,
+                        .collectives = o->metadata ? &s->collectives : NULL,
+                        .planes = o->planes == PLANES_AUTO ? &s->planes : NULL,
+                        .cpu = o->cpu,
+                        .python = o->python,
+                        .memory = o->memory,
+                        .counters = o->counters,
+                        .flows = o->flows,
+                    },
+                .isa = o->engine == ENGINE_REFERENCE ? SINK_REFERENCE : FAST_BEST,
+            },
+        .document = {event_parse, WINDOW < max_event ? WINDOW : max_event, max_event},
+        .least_text = CHUNKS_LEAST_TEXT,
+        .least_chunk = CHUNKS_LEAST_CHUNK,
+    };
+}
+
 /* Reads the text that the input stands at. */
 static mill_status read_trace(reading *r, const state *s, mill_trace **ret_trace) {
-    const options *o = r->opts;
-    rows_config config = {
-        .kernels = &s->kernels,
-        .collectives = o->metadata ? &s->collectives : NULL,
-        .planes = o->planes == PLANES_AUTO ? &s->planes : NULL,
-        .cpu = o->cpu,
-        .python = o->python,
-        .memory = o->memory,
-        .counters = o->counters,
-        .flows = o->flows,
-    };
-    r->b = kit_trace_create(r->run);
-    r->rows = rows_create(r->run, r->b, &config);
-    r->fast = o->engine != ENGINE_REFERENCE ? fast_create(r->rows, FAST_BEST) : NULL;
+    r->config = config_of(r->opts, s);
+    sink_init(&r->sink, r->run, kit_trace_create(r->run), &r->config.sink);
     mill_status status = read_text(r);
     if (status == MILL_OK)
         status = finish_trace(r);
-    *ret_trace = kit_trace_value(r->b);
-    fast_destroy(r->fast);
-    rows_destroy(r->rows);
-    kit_trace_destroy(r->b);
+    *ret_trace = kit_trace_value(r->sink.b);
+    sink_finish(&r->sink);
     return status;
 }
 

@@ -71,32 +71,43 @@ void pairs_begin(pairs *p, const char *key, size_t key_length, const char *name,
     open->v[open->n++] = (open_slice){*s, kit_intern_add(p->names, name, length, 0)};
 }
 
-/* Takes the innermost slice of that name out of a stack; any name: UINT32_MAX. */
-static bool take(stack *open, uint32_t name, slice *ret_slice) {
+/* The stack of that key and the place in it of the innermost slice of that name (any name, if it is
+ * empty). NULL: there is none. */
+static stack *find_open(const pairs *p, const char *key, size_t key_length, const char *name,
+                        size_t length, size_t *ret_at) {
+    uint32_t found = kit_intern_find(p->keys, key, key_length, 0);
+    if (found == UINT32_MAX)
+        return NULL;
+    uint32_t wanted = length ? kit_intern_find(p->names, name, length, 0) : UINT32_MAX;
+    if (length && wanted == UINT32_MAX)
+        return NULL;
+    stack *open = &p->stacks[found];
     size_t last = open->n > LOOK_BACK ? open->n - LOOK_BACK : 0;
-    for (size_t i = open->n; i-- > last;) {
-        if (name != UINT32_MAX && open->v[i].name != name)
-            continue;
-        *ret_slice = open->v[i].slice;
-        for (open->n--; i < open->n; i++)
-            open->v[i] = open->v[i + 1];
-        return true;
-    }
-    return false;
+    for (size_t i = open->n; i-- > last;)
+        if (wanted == UINT32_MAX || open->v[i].name == wanted) {
+            *ret_at = i;
+            return open;
+        }
+    return NULL;
+}
+
+bool pairs_has(const pairs *p, const char *key, size_t key_length, const char *name,
+               size_t length) {
+    size_t at;
+    return find_open(p, key, key_length, name, length, &at) != NULL;
 }
 
 bool pairs_end(pairs *p, const char *key, size_t key_length, const char *name, size_t length,
                int64_t time, uint64_t byte, slice *ret_slice) {
-    uint32_t found = kit_intern_find(p->keys, key, key_length, 0), wanted = UINT32_MAX;
-    bool known = found != UINT32_MAX;
-    if (known && length > 0) {
-        wanted = kit_intern_find(p->names, name, length, 0);
-        known = wanted != UINT32_MAX;
-    }
-    if (!known || !take(&p->stacks[found], wanted, ret_slice)) {
+    size_t at;
+    stack *open = find_open(p, key, key_length, name, length, &at);
+    if (!open) {
         kit_trace_diagnose(p->b, &unopened, (int64_t)byte);
         return false;
     }
+    *ret_slice = open->v[at].slice;
+    for (open->n--; at < open->n; at++)
+        open->v[at] = open->v[at + 1];
     kit_gpu_row *row = &ret_slice->row;
     if (row->start == MILL_UNKNOWN || time == MILL_UNKNOWN) {
         row->dur = MILL_UNKNOWN;
@@ -107,6 +118,26 @@ bool pairs_end(pairs *p, const char *key, size_t key_length, const char *name, s
         row->dur = INT64_MAX;
     }
     return true;
+}
+
+void pairs_join(pairs *p, const pairs *part, const kit_join *j, const uint32_t *lines) {
+    for (uint32_t i = 0; i < kit_intern_count(part->keys); i++)
+        for (size_t k = 0; k < part->stacks[i].n; k++) {
+            const open_slice *open = &part->stacks[i].v[k];
+            slice s = open->slice;
+            size_t key_length, length;
+            const char *key = kit_intern_text(part->keys, i, &key_length);
+            const char *name = kit_intern_text(part->names, open->name, &length);
+            s.row.name = j->names[s.row.name];
+            s.row.track = lines[s.row.track];
+            if (s.category->gpu)
+                s.row.stream = j->streams[s.row.stream];
+            if (s.row.collective != MILL_NONE)
+                s.row.collective = j->collectives[s.row.collective];
+            if (!s.async) /* the key is the line, and was another number */
+                key = (const char *)&s.row.track;
+            pairs_begin(p, key, key_length, name, length, &s);
+        }
 }
 
 void pairs_finish(pairs *p) {

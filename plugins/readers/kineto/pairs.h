@@ -5,7 +5,7 @@
 
 #include "category.h"
 
-#include <tracemill/kit/trace_builder.h>
+#include <tracemill/kit/trace_join.h>
 
 /* An event on its way to be a row. */
 typedef struct slice {
@@ -20,14 +20,19 @@ typedef struct pairs pairs;
 pairs *pairs_create(kit_trace *b);
 void pairs_destroy(pairs *p); /* NULL: nothing */
 
-/* Remembers a slice that begins. The key says which ends can be its own: those of its thread, or of
- * its id. */
+/* Remembers a slice that begins. The key says which ends can be its own: those of its thread, the
+ * key being the bytes of `track`, or of its id (async). */
 void pairs_begin(pairs *p, const char *key, size_t key_length, const char *name, size_t length,
                  const slice *s);
+/* Whether pairs_end would find one. */
+bool pairs_has(const pairs *p, const char *key, size_t key_length, const char *name, size_t length);
 /* The innermost open slice of that key and, unless it is empty, that name, now with its duration.
  * False, and counted: there is none, or it would end before it begins. */
 bool pairs_end(pairs *p, const char *key, size_t key_length, const char *name, size_t length,
                int64_t time, uint64_t byte, slice *ret_slice);
+/* Opens what is still open in a later part of the file; lines[]: what its numbers of lines become.
+ */
+void pairs_join(pairs *p, const pairs *part, const kit_join *j, const uint32_t *lines);
 /* Counts those that are still open. */
 void pairs_finish(pairs *p);
 

@@ -46,3 +46,14 @@ const held_event *planes_held(const planes *p, size_t *ret_n) {
     *ret_n = p->n;
     return p->held;
 }
+
+void planes_join(planes *p, const planes *part, const uint32_t *lines) {
+    for (size_t i = 0; i < part->n; i++) {
+        held_event e = part->held[i];
+        size_t length;
+        const char *name = planes_name_text(part, e.name, &length);
+        e.name = planes_name(p, name, length);
+        e.track = lines[e.track];
+        planes_hold(p, &e);
+    }
+}

@@ -27,5 +27,7 @@ const char *planes_name_text(const planes *p, uint32_t name, size_t *ret_length)
 void planes_hold(planes *p, const held_event *e);
 /* All of them, in the order of the file; valid until the next one. */
 const held_event *planes_held(const planes *p, size_t *ret_n);
+/* Takes over those of a later part of the file; lines[]: what its numbers of lines become. */
+void planes_join(planes *p, const planes *part, const uint32_t *lines);
 
 #endif

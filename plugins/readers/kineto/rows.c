@@ -339,6 +339,30 @@ void rows_event(rows *r, const event *e, uint64_t byte) {
         take_pair(r, e, name, ph, byte);
 }
 
+/* ---------------------------------------------------------------- parts of a file */
+
+bool rows_lacks_begin(rows *r, const event *e) {
+    bool bad;
+    char ph = phase_of(r, e->member[EVENT_PH]);
+    if (ph == '\0' || !strchr("EeF", ph))
+        return false;
+    span name = text_of(e->member[EVENT_NAME], &r->rooms[ROOM_NAME], &bad);
+    span key = pair_key(r, e, ph != 'E');
+    return !pairs_has(r->pairs, key.at, key.length, name.at, name.length);
+}
+
+void rows_join(rows *r, rows *part) {
+    kit_join j;
+    kit_join_init(&j, r->b, part->b);
+    uint32_t *lines = tracks_join(r->tracks, part->tracks, &j);
+    pairs_join(r->pairs, part->pairs, &j, lines);
+    if (r->planes)
+        planes_join(r->planes, part->planes, lines);
+    kit_trace_join(r->b, part->b, &j, lines);
+    free(lines);
+    kit_join_finish(&j);
+}
+
 /* ---------------------------------------------------------------- the end of the file */
 
 /* Where the tag of a name holds the number, + 1, of the plane that gives its class. */

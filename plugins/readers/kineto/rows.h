@@ -38,6 +38,13 @@ int64_t rows_time(json_value value);
 void rows_hold(rows *r, uint32_t track, const char *name, size_t length, int64_t start, int64_t dur,
                uint64_t byte);
 
+/* For rows of a part of a file, whose builder is one of kit_trace_create_part. Whether an event
+ * ends a slice that did not begin in this part: it is not for rows_event then. */
+bool rows_lacks_begin(rows *r, const event *e);
+/* Takes over all rows of a part, as if its events had been given here; then it is good for
+ * rows_destroy only. */
+void rows_join(rows *r, rows *part);
+
 /* What can be told only when all events are there: names of threads and streams, classes.
  * MILL_OK or E_CANCELLED. */
 mill_status rows_finish(rows *r);

@@ -57,9 +57,13 @@ static void *grow(void *array, uint32_t n, size_t size) {
     return (n & (n - 1)) == 0 ? kit_realloc(array, n ? 2 * (size_t)n : 1, size) : array;
 }
 
+static bool is_word(json_value value) {
+    return value.kind == JSON_STRING && facts_int(value) == MILL_UNKNOWN;
+}
+
 static uint32_t word_of(tracks *t, json_value value) {
     bool bad;
-    if (value.kind != JSON_STRING || facts_int(value) != MILL_UNKNOWN)
+    if (!is_word(value))
         return MILL_NONE;
     span word = text_of(value, &t->word, &bad);
     return kit_trace_string(t->b, word.at, word.length);
@@ -99,7 +103,9 @@ uint32_t tracks_find(tracks *t, json_value pid, json_value tid) {
     if (tid.length)
         memcpy(key + pid.length + 1, tid.at, tid.length);
     uint32_t n = kit_intern_count(t->keys);
-    uint32_t found = kit_intern_add(t->keys, key, pid.length + 1 + tid.length, 0);
+    /* The tag tells "null" from null, so that all there is of a line follows from its key. */
+    uint32_t tag = (uint32_t)(2 * is_word(pid) + is_word(tid));
+    uint32_t found = kit_intern_add(t->keys, key, pid.length + 1 + tid.length, tag);
     if (found == n) {
         t->v = grow(t->v, n, sizeof *t->v);
         t->v[n] = (track){.pid = facts_int(pid),
@@ -167,6 +173,83 @@ void tracks_name_thread(tracks *t, json_value pid, json_value tid, span name) {
     uint32_t found = tracks_find(t, pid, tid);
     t->v[found].name = kit_trace_string(t->b, name.at, name.length);
 }
+
+/* ---------------------------------------------------------------- joining */
+
+static uint32_t mapped(const uint32_t *map, uint32_t number) {
+    return number == MILL_NONE ? MILL_NONE : map[number];
+}
+
+static uint32_t join_process(tracks *t, const tracks *part, uint32_t number, const kit_join *j) {
+    const process *p = &part->processes[number];
+    size_t length;
+    const char *key = kit_intern_text(part->process_keys, number, &length);
+    uint32_t n = kit_intern_count(t->process_keys);
+    uint32_t found = kit_intern_add(t->process_keys, key, length, 0);
+    if (found == n)
+        t->processes = grow(t->processes, n, sizeof *t->processes);
+    if (found == n || p->name != MILL_NONE)
+        t->processes[found] = (process){mapped(j->strings, p->name), p->plane};
+    return found;
+}
+
+static uint32_t join_track(tracks *t, const tracks *part, uint32_t number, const kit_join *j) {
+    const track *line = &part->v[number];
+    size_t length;
+    const char *key = kit_intern_text(part->keys, number, &length);
+    uint32_t n = kit_intern_count(t->keys), of_process = join_process(t, part, line->process, j);
+    uint32_t found = kit_intern_add(t->keys, key, length, kit_intern_tag(part->keys, number));
+    if (found == n) {
+        t->v = grow(t->v, n, sizeof *t->v);
+        t->v[n] = (track){.pid = line->pid,
+                          .tid = line->tid,
+                          .stream_number = line->stream_number,
+                          .process = of_process,
+                          .pid_word = mapped(j->strings, line->pid_word),
+                          .tid_word = mapped(j->strings, line->tid_word),
+                          .name = MILL_NONE,
+                          .thread = MILL_NONE,
+                          .async_thread = MILL_NONE,
+                          .stream = MILL_NONE};
+    }
+    if (line->name != MILL_NONE) /* what comes later in the file stands */
+        t->v[found].name = j->strings[line->name];
+    if (line->stream != MILL_NONE)
+        t->v[found].stream = j->streams[line->stream];
+    return found;
+}
+
+/* Threads in the order of the part's, which is that of their first rows. */
+static void join_threads(tracks *t, const tracks *part, const uint32_t *map, const kit_join *j) {
+    typedef struct line_of_thread {
+        uint32_t number;
+        bool async;
+    } line_of_thread;
+    line_of_thread *lines = kit_alloc(j->n_threads + 1, sizeof *lines);
+    for (uint32_t i = 0; i < kit_intern_count(part->keys); i++) {
+        const track *line = &part->v[i];
+        if (line->thread != MILL_NONE)
+            lines[line->thread] = (line_of_thread){map[i], false};
+        if (line->async_thread != MILL_NONE)
+            lines[line->async_thread] = (line_of_thread){map[i], true};
+    }
+    for (uint32_t i = 0; i < j->n_threads; i++)
+        j->threads[i] = lines[i].async ? tracks_async_thread(t, lines[i].number)
+                                       : tracks_thread(t, lines[i].number);
+    free(lines);
+}
+
+uint32_t *tracks_join(tracks *t, const tracks *part, const kit_join *j) {
+    uint32_t n = kit_intern_count(part->keys), *map = kit_alloc(n + 1, sizeof *map);
+    for (uint32_t i = 0; i < kit_intern_count(part->process_keys); i++)
+        join_process(t, part, i, j);
+    for (uint32_t i = 0; i < n; i++)
+        map[i] = join_track(t, part, i, j);
+    join_threads(t, part, map, j);
+    return map;
+}
+
+/* ---------------------------------------------------------------- the end */
 
 void tracks_finish(tracks *t) {
     for (uint32_t i = 0; i < kit_intern_count(t->keys); i++) {

@@ -7,7 +7,7 @@
 #include "rules.h"
 #include "text.h"
 
-#include <tracemill/kit/trace_builder.h>
+#include <tracemill/kit/trace_join.h>
 
 typedef struct tracks tracks;
 
@@ -34,6 +34,10 @@ uint32_t tracks_plane_stream(tracks *t, uint32_t number);
 
 void tracks_name_process(tracks *t, json_value pid, span name);
 void tracks_name_thread(tracks *t, json_value pid, json_value tid, span name);
+
+/* Takes over the lines of what was read of a later part of the file, and fills j->threads. Returns
+ * what its numbers of lines become, to be freed. */
+uint32_t *tracks_join(tracks *t, const tracks *part, const kit_join *j);
 
 /* Gives threads and streams their names, when all have been told. */
 void tracks_finish(tracks *t);

@@ -3,18 +3,14 @@
 #include "engines.h"
 
 #include "category.h"
-#include "document.h"
-#include "facts.h"
-#include "rows.h"
+#include "input.h"
 
 #include <string.h>
 
 typedef struct source {
+    sink sink; /* first: the document's calls go there */
     const char *text;
     size_t length, at, step;
-    kit_trace *b;
-    rows *rows;
-    fast *fast;
     uint64_t by_reference;
 } source;
 
@@ -29,34 +25,19 @@ static mill_status on_read(void *arg, char *to, size_t room, size_t *ret_length)
 static void on_event(void *arg, const event *e, uint64_t byte) {
     source *s = arg;
     s->by_reference++;
-    rows_event(s->rows, e, byte);
+    sink_event(&s->sink, e, byte);
 }
 
-static size_t on_events(void *arg, const char *text, const char *end, uint64_t byte,
-                        uint64_t *ret_events) {
-    source *s = arg;
-    return s->fast ? fast_events(s->fast, text, end, byte, ret_events) : 0;
-}
+static const document_calls calls = {
+    .read = on_read,
+    .event = on_event,
+    .events = sink_events,
+    .wants = sink_wants,
+    .fact = sink_fact,
+    .problem = sink_problem,
+};
 
-static bool on_wants(void *arg, const char *key) {
-    (void)arg;
-    return facts_want(key);
-}
-
-static void on_fact(void *arg, const char *key, json_value value) {
-    facts_take(((source *)arg)->b, key, value);
-}
-
-static void on_problem(void *arg, document_problem problem, uint64_t byte) {
-    static const kit_diagnostic what[] = {
-        {"malformed", "", true}, {"truncated", "", true}, {"trailing", "", true}};
-    kit_trace_diagnose(((source *)arg)->b, &what[problem], (int64_t)byte);
-}
-
-static const document_calls calls = {on_read, on_event, on_events, on_wants, on_fact, on_problem};
-
-const mill_trace *engines_read(bench *b, const engines_config *config, const char *text,
-                               size_t length, uint64_t *ret_by_reference) {
+const rows_config *engines_rows(bool everything) {
     static const rule_set no_rules;
     static const category kernel = {"kernel", MILL_GPU_KERNEL, 0};
     static rule plane = {.name = "any", .category = &kernel, .cls = MILL_CLASS_COMMUNICATION};
@@ -72,24 +53,48 @@ const mill_trace *engines_read(bench *b, const engines_config *config, const cha
         .counters = true,
         .flows = true,
     };
+    return everything ? &all : &slices;
+}
+
+const mill_trace *engines_finish(sink *s, const document_result *result) {
+    mill_trace *t = kit_trace_value(s->b);
+    t->events = result->events;
+    t->bytes = result->bytes;
+    t->complete = result->complete;
+    g_assert_cmpint(rows_finish(s->rows), ==, MILL_OK);
+    return kit_trace_finish(s->b, 1000000);
+}
+
+GByteArray *engines_inflate(const char *path) {
+    bench *b = bench_create(NULL, NULL);
+    input *in = NULL;
+    GByteArray *text = NULL;
+    if (input_open(bench_services(b), path, &in) == MILL_OK) {
+        static char window[1 << 16];
+        size_t length;
+        text = g_byte_array_new();
+        while (input_read(bench_services(b), in, window, sizeof window, &length) == MILL_OK &&
+               length)
+            g_byte_array_append(text, (const guint8 *)window, (guint)length);
+        input_close(in);
+    }
+    bench_destroy(b);
+    return text;
+}
+
+const mill_trace *engines_read(bench *b, const engines_config *config, const char *text,
+                               size_t length, uint64_t *ret_by_reference) {
     mill_run *run = bench_services(b);
-    source s = {.text = text, .length = length, .step = config->step, .b = kit_trace_create(run)};
+    const sink_config to = {*engines_rows(config->all), config->isa};
+    source s = {.text = text, .length = length, .step = config->step};
     document_config document = {event_parse, config->window, 16 << 20};
     document_result result;
-    s.rows = rows_create(run, s.b, config->all ? &all : &slices);
-    if (config->isa != ENGINES_REFERENCE)
-        s.fast = fast_create(s.rows, (fast_isa)config->isa);
+    sink_init(&s.sink, run, kit_trace_create(run), &to);
     const mill_trace *t = NULL;
-    if (document_read(run, &document, &calls, &s, &result) == MILL_OK) {
-        kit_trace_value(s.b)->events = result.events;
-        kit_trace_value(s.b)->complete = result.complete;
-        g_assert_cmpint(rows_finish(s.rows), ==, MILL_OK);
-        t = kit_trace_finish(s.b, 1000000);
-    }
+    if (document_read(run, &document, &calls, &s, &result) == MILL_OK)
+        t = engines_finish(&s.sink, &result);
     if (ret_by_reference)
         *ret_by_reference = s.by_reference;
-    fast_destroy(s.fast);
-    rows_destroy(s.rows);
-    kit_trace_destroy(s.b);
+    sink_finish(&s.sink);
     return t;
 }

@@ -4,11 +4,11 @@
 #define TRACEMILL_TESTS_ENGINES_H
 
 #include "bench_host.h"
-#include "fast.h"
+#include "sink.h"
 
 #include <tracemill/trace.h>
 
-#define ENGINES_REFERENCE (-1)
+#define ENGINES_REFERENCE SINK_REFERENCE
 
 typedef struct engines_config {
     int isa; /* fast_isa, or ENGINES_REFERENCE. Where the processor lacks it: the reference too */
@@ -21,5 +21,13 @@ typedef struct engines_config {
  * reference engine read. */
 const mill_trace *engines_read(bench *b, const engines_config *config, const char *text,
                                size_t length, uint64_t *ret_by_reference);
+
+/* What engines_read reads: everything there is, or slices. */
+const rows_config *engines_rows(bool everything);
+/* The trace of a sink that got all of a text. */
+const mill_trace *engines_finish(sink *s, const document_result *result);
+
+/* The text of a file as the reader itself inflates it; NULL: it refuses the container. */
+GByteArray *engines_inflate(const char *path);
 
 #endif

@@ -51,6 +51,7 @@ void same_trace(const mill_trace *x, const mill_trace *y) {
     g_assert_cmpint(x->rank, ==, y->rank);
     g_assert_cmpint(x->base_ns, ==, y->base_ns);
     same_texts("strings", x, &x->strings, y, &y->strings);
+    same_texts("kinds", x, &x->kinds, y, &y->kinds);
     same_texts("names", x, &x->names.texts, y, &y->names.texts);
     SAME_TABLE(devices, mill_devices);
     SAME_TABLE(streams, mill_streams);

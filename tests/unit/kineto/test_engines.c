@@ -4,6 +4,7 @@
 #include "bench_host.h"
 #include "engines.h"
 #include "input.h"
+#include "random_text.h"
 #include "same_trace.h"
 
 #include <string.h>
@@ -30,24 +31,6 @@ static double check_text(const char *text, size_t length, const size_t *windows,
 
 /* ---------------------------------------------------------------- real files */
 
-/* The text of a file as the reader itself inflates it; NULL: it refuses the container. */
-static GByteArray *inflate_file(const char *path) {
-    bench *b = bench_create(NULL, NULL);
-    input *in = NULL;
-    GByteArray *text = NULL;
-    if (input_open(bench_services(b), path, &in) == MILL_OK) {
-        static char window[1 << 16];
-        size_t length;
-        text = g_byte_array_new();
-        while (input_read(bench_services(b), in, window, sizeof window, &length) == MILL_OK &&
-               length)
-            g_byte_array_append(text, (const guint8 *)window, (guint)length);
-        input_close(in);
-    }
-    bench_destroy(b);
-    return text;
-}
-
 static void check_folder(const char *folder) {
     static const size_t windows[] = {1 << 18, 5000};
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
@@ -55,7 +38,7 @@ static void check_folder(const char *folder) {
         if (!strstr(name, ".json") || strstr(name, ".md"))
             continue;
         g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_autoptr(GByteArray) text = inflate_file(path);
+        g_autoptr(GByteArray) text = engines_inflate(path);
         if (!text)
             continue;
         double share = check_text((const char *)text->data, text->len, windows, 2);
@@ -83,98 +66,14 @@ static void test_own(void) {
 
 /* ---------------------------------------------------------------- odd text */
 
-/* What an event may look like beside the usual: each must be read as the reference engine does. */
-static const char *const odd_members[] = {
-    "\"pid\": \"CUDA functions\"",
-    "\"tid\": \"stream 7\"",
-    "\"pid\": -3",
-    "\"tid\": 007",
-    "\"ts\": \"123.456\"",
-    "\"ts\": 123.4567",
-    "\"ts\": 1e3",
-    "\"ts\": 9223372036854775.807",
-    "\"ts\": 99999999999999999999",
-    "\"dur\": -1",
-    "\"dur\": 0.0005",
-    "\"dur\": null",
-    "\"dur\": NaN",
-    "\"name\": \"a\\u00e9\\\\b\"",
-    "\"name\": \"caf\xc3\xa9\"",
-    "\"name\": \"bad \xff byte\"",
-    "\"name\": \"\"",
-    "\"name\": 7",
-    "\"name\": \"_ZN4fooEi\"",
-    "\"cat\": \"Kernel\"",
-    "\"cat\": \"python_function\"",
-    "\"cat\": 7",
-    "\"ph\": \"XX\"",
-    "\"ph\": \"i\"",
-    "\"ph\": \"B\"",
-    "\"ph\": \"E\"",
-    "\"ph\": \"b\", \"id\": 1",
-    "\"ph\": \"e\", \"id\": \"1\"",
-    "\"ph\": \"C\"",
-    "\"ph\": \"f\", \"id\": 3",
-    "\"args\": {\"Collective name\": \"allreduce\", \"dtype\": \"Float\"}",
-    "\"id\": [1, {\"a\": \"}\"}, -2.5e3, true, null]",
-    "\"s\": \"quote \\\" inside\"",
-    "\"x\": Infinity",
-    "\"args\": 7",
-    "\"args\": {}",
-    "\"args\": {\"stream\": \"0x0\", \"correlation\": 18446744073709551615}",
-    "\"args\": {\"grid\": [2,3, 4], \"block\": \"grid(100,)\"}",
-    "\"args\": {\"grid\": [], \"block\": [1, 2.0]}",
-    "\"args\": {\"bytes\": -5, \"device\": 1.0, \"stream\": 4294967295}",
-    "\"args\": {\"Input Dims\": [[1, 2], []], \"name\": \"n\", \"External id\" : 12}",
-};
-
-static void append_event(GString *text, GRand *rand) {
-    static const char *const cats[] = {"\"cat\": \"kernel\", ", "\"cat\": \"gpu_memcpy\", ",
-                                       "\"cat\": \"cpu_op\", ", "\"cat\": \"cuda_runtime\", ",
-                                       "\"cat\": \"Trace\", ",  ""};
-    static const char *const gaps[] = {"", " ", "\n    ", "\t"};
-    const char *gap = gaps[g_rand_int_range(rand, 0, 16) == 0 ? g_rand_int_range(rand, 0, 4) : 2];
-    g_string_append_printf(text,
-                           "{%s\"ph\": \"X\", %s\"name\": \"name %d\", \"pid\": %d, "
-                           "\"tid\": %d,%s\"ts\": "
-                           "%u.%03d,%s\"dur\": %d",
-                           gap, cats[g_rand_int_range(rand, 0, G_N_ELEMENTS(cats))],
-                           g_rand_int_range(rand, 0, 40), g_rand_int_range(rand, 0, 3),
-                           g_rand_int_range(rand, 0, 5), gap, g_rand_int_range(rand, 1, 1000000),
-                           g_rand_int_range(rand, 0, 1000), gap, g_rand_int_range(rand, 0, 500));
-    if (g_rand_boolean(rand))
-        g_string_append_printf(text,
-                               ",%s\"args\": {%s\"External id\": %d,%s\"correlation\": %d, "
-                               "\"stream\": %d, \"device\": 0, \"grid\": [%d, 1, 1]%s}",
-                               gap, gap, g_rand_int_range(rand, 0, 1 << 30), gap,
-                               g_rand_int_range(rand, 0, 300), g_rand_int_range(rand, 0, 9),
-                               g_rand_int_range(rand, 0, 5000), gap);
-    for (int odd = g_rand_int_range(rand, 0, 12) - 9; odd > 0; odd--)
-        g_string_append_printf(text, ", %s",
-                               odd_members[g_rand_int_range(rand, 0, G_N_ELEMENTS(odd_members))]);
-    g_string_append_printf(text, "%s},%s", gap, gap);
-}
-
-/* Damage of a few bytes, to see that both find the same way back. */
-static void damage(GString *text, GRand *rand) {
-    static const char bytes[] = "\"\\{}[],: 0x\n\xff";
-    for (int n = g_rand_int_range(rand, 0, 5) - 1; n > 0; n--) {
-        gsize at = (gsize)g_rand_int_range(rand, 0, (gint32)text->len);
-        if (g_rand_boolean(rand))
-            text->str[at] = bytes[g_rand_int_range(rand, 0, sizeof bytes - 1)];
-        else
-            g_string_erase(text, (gssize)at, MIN(20, (gssize)(text->len - at)));
-    }
-}
-
 static void test_random(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(g_test_rand_int());
     for (int round = 0; round < 300; round++) {
         g_autoptr(GString) text = g_string_new("{\"traceEvents\": [");
         for (int n = g_rand_int_range(rand, 0, 60); n >= 0; n--)
-            append_event(text, rand);
+            random_event(text, rand, true);
         g_string_append(text, "]}");
-        damage(text, rand);
+        random_damage(text, rand);
         const size_t windows[] = {(size_t)g_rand_int_range(rand, 64, 600), 4096};
         check_text(text->str, text->len, windows, 2);
     }
