@@ -42,9 +42,10 @@ static source *decoder(buffer *below) {
 }
 
 static mill_status unpack(mill_run *run, input *in) {
+    size_t room = in->archive ? LAYERS : LAYERS - 1; /* a zip needs one more, for its members */
     for (;;) {
         mill_status status = buffer_need(run, top(in), 6);
-        source *unpacked = status == MILL_OK && in->n < LAYERS ? decoder(top(in)) : NULL;
+        source *unpacked = status == MILL_OK && in->n < room ? decoder(top(in)) : NULL;
         if (!unpacked)
             return status;
         push(in, unpacked);
