@@ -137,11 +137,9 @@ mill_status input_next(mill_run *run, input *in, bool *ret_more) {
         status = unpack(run, in);
         if (status == MILL_OK)
             status = buffer_need(run, top(in), SNIFFED);
-        if (status != MILL_OK)
-            return status;
-        if (begins_as_json(top(in))) {
+        if (status != MILL_OK || begins_as_json(top(in))) {
             set_name(in, zip_name(in->archive));
-            return MILL_OK;
+            return status;
         }
         in->skipped++;
     }

@@ -190,6 +190,28 @@ static void test_thousand(void) {
     bench_destroy(b);
 }
 
+/* One that is packed as the reader can't unpack it does not keep it from the next. */
+static void test_wide_window(void) {
+    static const char frame[] = "\x28\xb5\x2f\xfd\0\xa0\1\0\0"; /* a window of 1 GiB */
+    g_autoptr(GString) one = events(1);
+    g_autoptr(GByteArray) z = g_byte_array_new();
+    pack_zip_add(z, "wide.json", frame, sizeof frame - 1, 0);
+    pack_zip_add(z, "one.json", one->str, one->len, PACK_DEFLATE);
+    pack_zip_end(z);
+    bench *b = reader(z->data, z->len, NULL);
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    g_assert_cmpuint(bench_output_count(b, "trace"), ==, 1);
+    assert_has(bench_causes(b), "a window of more than 128 MiB");
+    assert_has(bench_log(b), "profile.txt/wide.json is no readable trace and is left out");
+    bench_destroy(b);
+    b = reader(z->data, z->len, "strict=yes");
+    g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
+    bench_destroy(b);
+    b = reader(frame, sizeof frame - 1, NULL);
+    g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
+    bench_destroy(b);
+}
+
 /* One that is spoiled, or no trace, does not spoil the others: but `strict` says why. */
 static void test_spoiled(void) {
     g_autoptr(GString) one = events(1), two = events(2);
@@ -264,6 +286,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/containers/flipped", test_flipped);
     g_test_add_func("/kineto/containers/members", test_members);
     g_test_add_func("/kineto/containers/thousand", test_thousand);
+    g_test_add_func("/kineto/containers/wide-window", test_wide_window);
     g_test_add_func("/kineto/containers/spoiled", test_spoiled);
     g_test_add_func("/kineto/containers/nested", test_nested);
     g_test_add_func("/kineto/containers/no-trace", test_no_trace);
