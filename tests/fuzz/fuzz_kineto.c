@@ -2,6 +2,7 @@
 /* Fuzzes the Kineto reader: whatever the text, its two engines, all instructions, windows and
  * containers make the same trace, the one that cJSON would make. The first bytes of the input
  * choose how the rest is read. */
+#include "bench_host.h"
 #include "document.h"
 #include "engines.h"
 #include "fuzz.h"
@@ -26,7 +27,7 @@ typedef struct plan {
 static const mill_trace *read_text(bench *b, int isa, size_t window, size_t step, bool all,
                                    const char *text, size_t length) {
     const engines_config config = {isa, window, step, all};
-    return engines_read(b, &config, text, length, NULL);
+    return engines_read(bench_services(b), &config, text, length, NULL);
 }
 
 /* ---------------------------------------------------------------- cJSON */
@@ -122,11 +123,12 @@ static GByteArray *unpack(const char *path, size_t room, input_state *ret_state)
         size_t length;
         bool more;
         text = g_byte_array_new();
-        g_assert_cmpint(input_next(run, in, &more), ==, MILL_OK);
-        for (length = 1; more && length > 0;) {
-            g_assert_cmpint(input_read(run, in, part, room, &length), ==, MILL_OK);
+        mill_status status = input_next(run, in, &more);
+        for (length = 1; status == MILL_OK && more && length > 0;) {
+            status = input_read(run, in, part, room, &length);
             g_byte_array_append(text, (const guint8 *)part, (guint)length);
         }
+        g_assert_true(status == MILL_OK || (status == MILL_E_DATA && *bench_causes(b)));
         *ret_state = input_get_state(in);
         input_close(in);
     } else {

@@ -3,7 +3,6 @@
 #ifndef TRACEMILL_TESTS_ENGINES_H
 #define TRACEMILL_TESTS_ENGINES_H
 
-#include "bench_host.h"
 #include "fast.h"
 
 #include <tracemill/trace.h>
@@ -17,9 +16,9 @@ typedef struct engines_config {
     bool all;    /* counters, arrows, memory, planes too; else slices only */
 } engines_config;
 
-/* NULL: the text is no trace. Lives as long as b. by_reference, if not NULL: the events that the
- * reference engine read. */
-const mill_trace *engines_read(bench *b, const engines_config *config, const char *text,
+/* NULL: the text is no trace. Lives as long as what the run allocates. by_reference, if not NULL:
+ * the events that the reference engine read. */
+const mill_trace *engines_read(mill_run *run, const engines_config *config, const char *text,
                                size_t length, uint64_t *ret_by_reference);
 
 #endif
