@@ -133,7 +133,19 @@ mill_status service_source_map(mill_run *public, const char *path, mill_source *
 
 /* ---------------------------------------------------------------- regular expressions */
 
-/* A mill_regex is a GRegex; it is immutable, so threads share it. */
+/* Threads share it: a GRegex is immutable. */
+struct mill_regex {
+    GRegex *regex;
+    const char *stage;
+    int told; /* that it gave up; atomic */
+};
+
+static void free_regex(void *data) {
+    mill_regex *regex = data;
+    g_regex_unref(regex->regex);
+    g_free(regex);
+}
+
 mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t flags,
                               mill_regex **ret_regex) {
     run *r = run_of(public);
@@ -152,10 +164,26 @@ mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t fl
     /* GLib compiles to machine code at the first match: not when threads share it already. */
     g_regex_match(regex, "", 0, NULL);
     if (r->instance->regexes == NULL)
-        r->instance->regexes = g_ptr_array_new_with_free_func((GDestroyNotify)g_regex_unref);
-    g_ptr_array_add(r->instance->regexes, regex);
-    *ret_regex = (mill_regex *)regex;
+        r->instance->regexes = g_ptr_array_new_with_free_func(free_regex);
+    *ret_regex = g_new0(mill_regex, 1);
+    (*ret_regex)->regex = regex;
+    (*ret_regex)->stage = r->plan->name;
+    g_ptr_array_add(r->instance->regexes, *ret_regex);
     return MILL_OK;
+}
+
+/* PCRE gives up where an expression such as (a+)+$ has too many ways to fit: unknown is no match,
+ * but it must be said. Once for each expression, since there may be many texts. */
+static void tell_gave_up(const mill_regex *regex, const char *text, size_t length) {
+    if (__atomic_exchange_n(&((mill_regex *)regex)->told, 1, __ATOMIC_RELAXED))
+        return;
+    g_autofree char *start = g_strndup(text, MIN(length, 60));
+    g_autofree char *valid = g_utf8_make_valid(start, -1);
+    g_autofree char *words = g_strdup_printf(
+        "\"%s\" took too long on \"%s%s\" and counts as not found there: make the expression "
+        "simpler (repeats inside repeats take the time)",
+        g_regex_get_pattern(regex->regex), valid, length > 60 ? "…" : "");
+    console_log(regex->stage, "", MILL_WARNING, words);
 }
 
 bool service_regex_match(const mill_regex *regex, const char *text, size_t length,
@@ -163,8 +191,11 @@ bool service_regex_match(const mill_regex *regex, const char *text, size_t lengt
     if (length > G_MAXINT32)
         return false; /* positions are 32 bits; no name is that long */
     g_autoptr(GMatchInfo) match = NULL;
-    bool found = g_regex_match_full((const GRegex *)regex, text, (gssize)length, 0, 0,
-                                    n_groups > 0 ? &match : NULL, NULL);
+    g_autoptr(GError) error = NULL;
+    bool found = g_regex_match_full(regex->regex, text, (gssize)length, 0, 0,
+                                    n_groups > 0 ? &match : NULL, &error);
+    if (error != NULL)
+        tell_gave_up(regex, text, length);
     for (size_t i = 0; found && i < n_groups; i++) {
         int start = -1, end = -1;
         if (!g_match_info_fetch_pos(match, (int)i, &start, &end))
@@ -175,7 +206,7 @@ bool service_regex_match(const mill_regex *regex, const char *text, size_t lengt
 }
 
 int service_regex_group(const mill_regex *regex, const char *name) {
-    return g_regex_get_string_number((const GRegex *)regex, name);
+    return g_regex_get_string_number(regex->regex, name);
 }
 
 /* ---------------------------------------------------------------- INI files */
