@@ -12,7 +12,9 @@ struct mill_regex {
     GRegex *plain;
     _Atomic(GRegex *) fast; /* compiled to machine code; NULL: not yet */
     atomic_uint matches;    /* with `plain` */
+    atomic_bool told;       /* that it gave up */
     GRegexCompileFlags flags;
+    const char *stage;
 };
 
 static void regex_free(void *data) {
@@ -42,6 +44,7 @@ mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t fl
     mill_regex *regex = g_new0(mill_regex, 1);
     regex->plain = plain;
     regex->flags = compile;
+    regex->stage = r->plan->name;
     pthread_mutex_lock(&r->lock);
     if (r->instance->regexes == NULL)
         r->instance->regexes = g_ptr_array_new_with_free_func(regex_free);
@@ -65,13 +68,31 @@ static const GRegex *to_match_with(mill_regex *regex) {
     return fast;
 }
 
-bool service_regex_match(const mill_regex *regex, const char *text, size_t length,
+/* PCRE gives up where an expression such as (a+)+$ has too many ways to fit: unknown is no match,
+ * but it must be said. Once for each expression, since there may be many texts. */
+static void tell_gave_up(mill_regex *regex, const char *text, size_t length) {
+    if (atomic_exchange(&regex->told, true))
+        return;
+    g_autofree char *start = g_strndup(text, MIN(length, 60));
+    g_autofree char *valid = g_utf8_make_valid(start, -1);
+    g_autofree char *words = g_strdup_printf(
+        "\"%s\" took too long on \"%s%s\" and counts as not found there: make the expression "
+        "simpler (repeats inside repeats take the time)",
+        g_regex_get_pattern(regex->plain), valid, length > 60 ? "…" : "");
+    console_log(regex->stage, "", MILL_WARNING, words);
+}
+
+bool service_regex_match(const mill_regex *shared, const char *text, size_t length,
                          mill_span *groups, size_t n_groups) {
     if (length > G_MAXINT32)
-        return false; /* positions are 32 bits; no name is that long */
+        return false;                         /* positions are 32 bits; no name is that long */
+    mill_regex *regex = (mill_regex *)shared; /* what changes in it is atomic */
     g_autoptr(GMatchInfo) match = NULL;
-    bool found = g_regex_match_full(to_match_with((mill_regex *)regex), text, (gssize)length, 0, 0,
-                                    n_groups > 0 ? &match : NULL, NULL);
+    g_autoptr(GError) error = NULL;
+    bool found = g_regex_match_full(to_match_with(regex), text, (gssize)length, 0, 0,
+                                    n_groups > 0 ? &match : NULL, &error);
+    if (error != NULL)
+        tell_gave_up(regex, text, length);
     for (size_t i = 0; found && i < n_groups; i++) {
         int start = -1, end = -1;
         if (!g_match_info_fetch_pos(match, (int)i, &start, &end))

@@ -396,6 +396,7 @@ static int host_regex_group(const mill_regex *regex, const char *name) {
 /* ---------------------------------------------------------------- INI */
 
 typedef struct ini {
+    mill_run *run;
     mill_ini_fn fn;
     void *arg;
     char *section, *key;
@@ -433,8 +434,10 @@ static bool ini_line(ini *r, const char *raw, uint32_t line) {
     if (!ini_flush(r))
         return false;
     char *equals = strchr(text, '=');
-    if (!equals)
-        g_error("bench: line %u of an INI file is not key = value: %s", line, text);
+    if (!equals) {
+        mill_fail(r->run, MILL_E_DATA, "line %u is not key = value: %s", line, text);
+        return false;
+    }
     r->key = g_strstrip(g_strndup(text, (gsize)(equals - text)));
     g_string_assign(r->value, g_strchug(equals + 1));
     r->line = line;
@@ -448,7 +451,8 @@ static mill_status host_ini_read(mill_run *run, const char *path, mill_ini_fn fn
     if (!g_file_get_contents(path, &text, NULL, &error))
         return mill_fail(run, MILL_E_NOINPUT, "%s", error->message);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    ini r = {.fn = fn, .arg = arg, .section = g_strdup(""), .value = g_string_new(NULL)};
+    ini r = {
+        .run = run, .fn = fn, .arg = arg, .section = g_strdup(""), .value = g_string_new(NULL)};
     bool more = true;
     for (uint32_t i = 0; more && lines[i]; i++)
         more = ini_line(&r, lines[i], i + 1);

@@ -42,9 +42,10 @@ static source *decoder(buffer *below) {
 }
 
 static mill_status unpack(mill_run *run, input *in) {
+    size_t room = in->archive ? LAYERS : LAYERS - 1; /* a zip needs one more, for its members */
     for (;;) {
         mill_status status = buffer_need(run, top(in), 6);
-        source *unpacked = status == MILL_OK && in->n < LAYERS ? decoder(top(in)) : NULL;
+        source *unpacked = status == MILL_OK && in->n < room ? decoder(top(in)) : NULL;
         if (!unpacked)
             return status;
         push(in, unpacked);
@@ -136,11 +137,9 @@ mill_status input_next(mill_run *run, input *in, bool *ret_more) {
         status = unpack(run, in);
         if (status == MILL_OK)
             status = buffer_need(run, top(in), SNIFFED);
-        if (status != MILL_OK)
-            return status;
-        if (begins_as_json(top(in))) {
+        if (status != MILL_OK || begins_as_json(top(in))) {
             set_name(in, zip_name(in->archive));
-            return MILL_OK;
+            return status;
         }
         in->skipped++;
     }

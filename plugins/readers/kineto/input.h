@@ -21,7 +21,8 @@ mill_status input_open(mill_run *run, const char *path, input **ret_input);
 void input_close(input *in); /* NULL: nothing */
 
 /* Goes to the first text, then to the next one: of an archive the members that begin as JSON does.
- * *ret_more false: there is none. Errors as above. */
+ * *ret_more false: there is none. Errors as above; E_DATA with *ret_more true: this one can't be
+ * unpacked, but others may follow. */
 mill_status input_next(mill_run *run, input *in, bool *ret_more);
 /* The name of the text in the archive, in printable ASCII; "" where the file is none. Valid until
  * the next one. */

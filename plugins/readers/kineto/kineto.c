@@ -89,10 +89,12 @@ static uint64_t line_of(const reading *r, uint64_t byte) {
         return 0;
     bool more = true;
     for (size_t i = 0; i <= r->index && more; i++)
-        if (input_next(run, in, &more) != MILL_OK)
+        if (input_next(run, in, &more) != MILL_OK && i == r->index)
             more = false;
     char *text = mill_scratch(run, WINDOW);
     size_t length;
+    if (!more)
+        line = 0;
     for (uint64_t at = 0; more && at < byte; at += length) {
         size_t room = byte - at < WINDOW ? (size_t)(byte - at) : WINDOW;
         if (mill_cancelled(run) || input_read(run, in, text, room, &length) != MILL_OK || !length)
@@ -245,12 +247,13 @@ static mill_status read_all(mill_run *run, const options *o, const state *s, inp
     for (*ret_texts = 0;; ++*ret_texts) {
         bool more;
         mill_status status = input_next(run, in, &more);
-        if (status != MILL_OK || !more)
+        if (!more || (status != MILL_OK && status != MILL_E_DATA))
             return status;
         char *name = full_name(o->path, in);
         reading r = {.run = run, .opts = o, .in = in, .index = *ret_texts, .name = name};
         mill_trace *trace;
-        status = read_trace(&r, s, &trace);
+        if (status == MILL_OK)
+            status = read_trace(&r, s, &trace);
         if (status == MILL_OK)
             parts_add(all, input_name(in), trace);
         bool spoiled = status != MILL_OK && (status != MILL_E_DATA || o->strict);

@@ -388,7 +388,8 @@ struct mill_host {
     mill_status (*regex_new)(mill_run *run, const char *pattern, uint32_t flags,
                              mill_regex **ret_regex);
     /* Searches `text` (`length` bytes). If found, fills the first n_groups of groups (0: the whole
-     * match; may be NULL with n_groups 0). [any thread] */
+     * match; may be NULL with n_groups 0). An expression that takes too long on a text is not found
+     * there, with a warning. [any thread] */
     bool (*regex_match)(const mill_regex *regex, const char *text, size_t length, mill_span *groups,
                         size_t n_groups);
     /* The number of the group `(?<name>…)`, or -1. [any thread] */

@@ -135,6 +135,10 @@ static mill_status try_regex(mill_run *run, const options *o) {
     EXPECT(!host->regex_match(regex, "nccl_12", 4, NULL, 0)); /* `length` ends the text */
     EXPECT(host->regex_new(run, "\xff+", MILL_REGEX_CASELESS, &regex) == MILL_OK);
     EXPECT(host->regex_match(regex, "a\xff\xff", 3, span, 1) && span[0].end == 3);
+    static const char many[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
+    EXPECT(host->regex_new(run, "^(a+)+$", 0, &regex) == MILL_OK);
+    EXPECT(!host->regex_match(regex, many, sizeof many - 1, NULL, 0)); /* gives up */
+    EXPECT(host->regex_match(regex, many, sizeof many - 2, NULL, 0));
     return host->regex_new(run, o->pattern, 0, &regex);
 }
 

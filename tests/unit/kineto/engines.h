@@ -3,7 +3,6 @@
 #ifndef TRACEMILL_TESTS_ENGINES_H
 #define TRACEMILL_TESTS_ENGINES_H
 
-#include "bench_host.h"
 #include "sink.h"
 
 #include <tracemill/trace.h>
@@ -17,17 +16,14 @@ typedef struct engines_config {
     bool all;    /* counters, arrows, memory, planes too; else slices only */
 } engines_config;
 
-/* NULL: the text is no trace. Lives as long as b. by_reference, if not NULL: the events that the
- * reference engine read. */
-const mill_trace *engines_read(bench *b, const engines_config *config, const char *text,
+/* NULL: the text is no trace. Lives as long as what the run allocates. by_reference, if not NULL:
+ * the events that the reference engine read. */
+const mill_trace *engines_read(mill_run *run, const engines_config *config, const char *text,
                                size_t length, uint64_t *ret_by_reference);
 
 /* What engines_read reads: everything there is, or slices. */
 const rows_config *engines_rows(bool everything);
 /* The trace of a sink that got all of a text. */
 const mill_trace *engines_finish(sink *s, const document_result *result);
-
-/* The text of a file as the reader itself inflates it; NULL: it refuses the container. */
-GByteArray *engines_inflate(const char *path);
 
 #endif

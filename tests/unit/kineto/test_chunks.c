@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A text that several threads read in chunks must give the trace that one thread makes of it: row
  * by row, column by column, wherever it is split and whatever stands there. */
+#include "bench_host.h"
 #include "chunks.h"
 #include "engines.h"
+#include "inflated.h"
 #include "random_text.h"
 #include "same_trace.h"
 
@@ -63,7 +65,7 @@ static double check_text(const char *text, size_t length, const shares *ways, si
     g_autofree char *path = write_file(text, length);
     uint64_t skipped = 0;
     bench *b = bench_create(NULL, NULL);
-    const mill_trace *right = engines_read(b, &alone, text, length, NULL);
+    const mill_trace *right = engines_read(bench_services(b), &alone, text, length, NULL);
     for (size_t i = 0; i < n; i++) {
         const mill_trace *t;
         read_in_chunks(b, path, &ways[i], &t, &skipped);
@@ -86,7 +88,7 @@ static void check_folder(const char *folder) {
         g_autofree char *path = g_build_filename(folder, name, NULL);
         if (!strstr(name, ".json") || strstr(name, ".md"))
             continue;
-        g_autoptr(GByteArray) text = engines_inflate(path);
+        g_autoptr(GByteArray) text = inflated(path);
         if (!text || text->len == 0)
             continue;
         const shares ways[] = {

@@ -3,6 +3,7 @@
  * row, column by column, whatever the window. */
 #include "bench_host.h"
 #include "engines.h"
+#include "inflated.h"
 #include "input.h"
 #include "random_text.h"
 #include "same_trace.h"
@@ -15,11 +16,11 @@ static double check_text(const char *text, size_t length, const size_t *windows,
     bench *b = bench_create(NULL, NULL);
     uint64_t left = 0;
     const engines_config reference = {ENGINES_REFERENCE, 1 << 18, 1 << 18, true};
-    const mill_trace *right = engines_read(b, &reference, text, length, NULL);
+    const mill_trace *right = engines_read(bench_services(b), &reference, text, length, NULL);
     for (int isa = FAST_SCALAR; isa < FAST_BEST; isa++)
         for (size_t w = 0; w < n_windows; w++) {
             const engines_config config = {isa, windows[w], windows[w], true};
-            const mill_trace *t = engines_read(b, &config, text, length, &left);
+            const mill_trace *t = engines_read(bench_services(b), &config, text, length, &left);
             g_assert_true((t != NULL) == (right != NULL));
             if (t)
                 same_trace(right, t);
@@ -38,7 +39,7 @@ static void check_folder(const char *folder) {
         if (!strstr(name, ".json") || strstr(name, ".md"))
             continue;
         g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_autoptr(GByteArray) text = engines_inflate(path);
+        g_autoptr(GByteArray) text = inflated(path);
         if (!text)
             continue;
         double share = check_text((const char *)text->data, text->len, windows, 2);
