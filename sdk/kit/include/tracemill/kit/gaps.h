@@ -70,6 +70,7 @@ typedef struct kit_gap {
     int64_t start, ready, end;
     uint32_t next, blocker; /* of the device's activities; blocker or KIT_NO_ACTIVITY */
     uint8_t cause;          /* kit_gap_cause, of [ready, end) */
+    bool one_place;         /* its neighbours on the stream have one place */
 } kit_gap;
 
 typedef struct kit_gaps {
@@ -83,6 +84,16 @@ typedef struct kit_gaps {
 #define KIT_ALL_STREAMS UINT32_MAX
 mill_status kit_gaps_find(mill_run *run, const kit_activities *all, const kit_device *device,
                           uint32_t stream, const kit_gap_rule *rule, kit_gaps *ret_gaps);
+
+/* The gaps of every stream of every device, a list for each of the streams of `all`. */
+mill_status kit_gaps_find_each(mill_run *run, const kit_activities *all, const kit_gap_rule *rule,
+                               kit_gaps **ret_gaps);
+
+/* Fills in ready, blocker and cause of any gaps of a device, of which start, end, next and
+ * one_place are set. Nothing of the stream of `next` may run in such a gap. O((n + gaps) log n).
+ * The others are made of it: no cause is found elsewhere. MILL_OK or E_CANCELLED. */
+mill_status kit_gaps_explain(mill_run *run, const kit_activities *all, const kit_device *device,
+                             const kit_gap_rule *rule, kit_gap *gaps, size_t n);
 
 /* The stream with the most computation (Σ durations; ties: the first), or KIT_ALL_STREAMS if the
  * device computes nothing. */
