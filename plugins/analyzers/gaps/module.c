@@ -2,6 +2,8 @@
 /* The module: the stage classes `gaps` and `launch` and their options. */
 #include "gaps.h"
 
+#include <tracemill/report.h>
+
 static const mill_port inputs[] = {
     {"trace", MILL_TYPE_TRACE, "The profile of one rank.", 0, 0},
     {"attribution", MILL_TYPE_ATTRIBUTION,

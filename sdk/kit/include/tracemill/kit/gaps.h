@@ -41,10 +41,10 @@ typedef struct kit_gap_rule {
     double sm_share;               /* 0..1 */
 } kit_gap_rule;
 
-#define KIT_GAP_OPTIONS(type, field)                                                               \
+#define KIT_GAP_OPTIONS(owner, field)                                                              \
     {.name = "dependency-tolerance",                                                               \
      .type = MILL_OPT_DURATION,                                                                    \
-     .offset = MILL_OPT_OFF(type, field.tolerance, DURATION),                                      \
+     .offset = MILL_OPT_OFF(owner, field.tolerance, DURATION),                                     \
      .def = "50us",                                                                                \
      .min = 0,                                                                                     \
      .max = 1e18,                                                                                  \
@@ -52,14 +52,14 @@ typedef struct kit_gap_rule {
              "for it."},                                                                           \
         {.name = "kernel-gap",                                                                     \
          .type = MILL_OPT_DURATION,                                                                \
-         .offset = MILL_OPT_OFF(type, field.kernel_gap, DURATION),                                 \
+         .offset = MILL_OPT_OFF(owner, field.kernel_gap, DURATION),                                \
          .def = "10us",                                                                            \
          .min = 0,                                                                                 \
          .max = 1e18,                                                                              \
          .help = "Heuristic: a gap up to this between queued kernels is the device's own."},       \
     {                                                                                              \
         .name = "sm-share", .type = MILL_OPT_NUM,                                                  \
-        .offset = MILL_OPT_OFF(type, field.sm_share, NUM), .def = "0.9", .min = 0, .max = 1,       \
+        .offset = MILL_OPT_OFF(owner, field.sm_share, NUM), .def = "0.9", .min = 0, .max = 1,      \
         .help = "Heuristic: a gap is a wait for SMs if more of them were wanted than there are "   \
                 "for this share of it.",                                                           \
     }
