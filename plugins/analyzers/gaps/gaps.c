@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
-#include <tracemill/kit/report.h>
+#include <tracemill/kit/lane.h>
 #include <tracemill/kit/trace_notes.h>
 
 #define CAUSES (KIT_GAP_CAUSES + 1)
 #define NOT_LAUNCHED KIT_GAP_CAUSES
-enum { HTA_HOST_WAIT, HTA_KERNEL_WAIT, HTA_OTHER };
+enum { HTA_HOST_WAIT, HTA_KERNEL_WAIT, HTA_OTHER, HTA_CAUSES };
 
 /* One line of gaps: a stream's, or a whole device's. */
 typedef struct line {
@@ -167,45 +167,41 @@ static void tell_streams(kit_report *r, const analysis *a) {
 
 /* ---------------------------------------------------------------- the largest */
 
-static const kit_column largest_columns[] = {
-    {MILL_KIND_ID, "device", "device", NULL},
-    {MILL_KIND_ID, "stream", "stream", "Of the next activity."},
-    {MILL_KIND_NS, "start", "start", "From the window's start."},
-    {MILL_KIND_NS, "time", "time", NULL},
-    {MILL_KIND_NS, "not_launched", "not launched",
-     "The part before the next activity's launch call."},
-    {MILL_KIND_TEXT, "cause", "cause", "Of the rest."},
-    {MILL_KIND_TEXT, "next_stage", "next stage", "Of the activity that ends the gap."},
-    {MILL_KIND_ID, "next_layer", "next layer", NULL},
-    {MILL_KIND_TEXT, "next_kind", "next kind", NULL},
+#define LARGEST_COLUMNS                                                                            \
+    {MILL_KIND_ID, "device", "device", NULL},                                                      \
+        {MILL_KIND_ID, "stream", "stream", "Of the activity that ends the gap."},                  \
+        {MILL_KIND_NS, "start", "start", "From the window's start."},                              \
+        {MILL_KIND_NS, "time", "time", NULL},                                                      \
+        {MILL_KIND_NS, "not_launched", "not launched",                                             \
+         "The part before the launch call of the activity that ends it."},                         \
+        {MILL_KIND_TEXT, "cause", "cause", "Of the rest."},                                        \
+        {MILL_KIND_TEXT, "next_stage", "next stage", "Of the activity that ends the gap."},        \
+        {MILL_KIND_ID, "next_layer", "layer", NULL}, {                                             \
+        MILL_KIND_TEXT, "next", "next", "Its kind, or name where it has none."                     \
+    }
+
+static const kit_column idle_columns[] = {LARGEST_COLUMNS, {0}};
+
+static const kit_column gap_columns[] = {
+    LARGEST_COLUMNS,
     {MILL_KIND_ID, "blocker_stream", "blocker stream",
-     "Of the activity that ended last before the gap did."},
+     "Of the activity whose end it waited for, as far as that can be told."},
     {MILL_KIND_TEXT, "blocker_stage", "blocker stage", NULL},
-    {MILL_KIND_ID, "blocker_layer", "blocker layer", NULL},
-    {MILL_KIND_TEXT, "blocker_kind", "blocker kind", NULL},
-    {MILL_KIND_TEXT, "next_name", "next name", NULL},
-    {MILL_KIND_TEXT, "blocker_name", "blocker name", NULL},
+    {MILL_KIND_ID, "blocker_layer", "layer", NULL},
+    {MILL_KIND_TEXT, "blocker", "blocker", "Its kind, or name where it has none."},
     {0},
 };
 
-static const char *name_of(const analysis *a, const kit_activity *activity) {
-    const mill_trace *trace = a->all.trace;
-    return activity ? mill_name(trace, mill_u32(trace, &trace->gpu.name, activity->row)) : NULL;
+static void tell_activity(kit_table *t, const kit_activities *all, const kit_activity *a) {
+    bool placed = a && a->place != MILL_NONE;
+    kit_cell_text(t, a ? kit_stage_name(all, a->place) : NULL);
+    kit_cell_int(t, placed ? all->places->layer[a->place] : MILL_UNKNOWN);
+    kit_cell_text(t, a ? kit_activity_name(all, a) : NULL);
 }
 
-static void tell_activity(kit_table *t, const analysis *a, const kit_activity *activity) {
-    bool placed = activity && activity->place != MILL_NONE;
-    kit_cell_text(t, activity ? kit_stage_name(&a->all, activity->place) : NULL);
-    kit_cell_int(t, placed ? a->all.places->layer[activity->place] : MILL_UNKNOWN);
-    kit_cell_text(t, activity ? kit_kind_name(&a->all, activity->kind) : NULL);
-}
-
-static void tell_gap(kit_table *t, const analysis *a, const kit_device *device,
-                     const kit_gap *gap) {
-    const kit_activity *next = &device->v[gap->next];
-    const kit_activity *blocker = gap->blocker == KIT_NO_ACTIVITY || a->options->by == GAPS_BY_HTA
-                                      ? NULL
-                                      : &device->v[gap->blocker];
+static void tell_gap(kit_table *t, const analysis *a, const kit_device *device, const kit_gap *gap,
+                     bool with_blocker) {
+    const kit_activity *next = &device->v[gap->next], *blocker = NULL;
     part parts[2];
     size_t n = split(a, gap, parts);
     kit_table_row(t);
@@ -215,11 +211,13 @@ static void tell_gap(kit_table *t, const analysis *a, const kit_device *device,
     kit_cell_int(t, gap->end - gap->start);
     kit_cell_int(t, gap->ready - gap->start);
     kit_cell_text(t, cause_name(a, parts[n - 1].cause));
-    tell_activity(t, a, next);
+    tell_activity(t, &a->all, next);
+    if (!with_blocker)
+        return;
+    if (gap->blocker != KIT_NO_ACTIVITY && a->options->by != GAPS_BY_HTA)
+        blocker = &device->v[gap->blocker];
     kit_cell_int(t, blocker ? a->all.streams[blocker->stream].id : MILL_UNKNOWN);
-    tell_activity(t, a, blocker);
-    kit_cell_text(t, name_of(a, next));
-    kit_cell_text(t, name_of(a, blocker));
+    tell_activity(t, &a->all, blocker);
 }
 
 static int compare_largest(const void *a, const void *b) {
@@ -228,91 +226,45 @@ static int compare_largest(const void *a, const void *b) {
     return i != j ? (i < j) - (i > j) : (x->start > y->start) - (x->start < y->start);
 }
 
-static void tell_largest(kit_table *t, const analysis *a, const kit_device *device, const line *l) {
+static void tell_largest(kit_table *t, const analysis *a, const kit_device *device, const line *l,
+                         bool with_blocker) {
     const kit_gap **order = kit_alloc(l->gaps.n, sizeof *order);
     for (size_t i = 0; i < l->gaps.n; i++)
         order[i] = &l->gaps.v[i];
     qsort(order, l->gaps.n, sizeof *order, compare_largest);
     for (size_t i = 0; i < l->gaps.n && i < (size_t)a->options->top; i++)
-        tell_gap(t, a, device, order[i]);
+        tell_gap(t, a, device, order[i], with_blocker);
     free(order);
 }
 
 /* ---------------------------------------------------------------- lanes */
 
-/* The texts of a lane: causes, then stages, then kinds of activities. */
-typedef struct lane_texts {
-    const char **v;
-    uint32_t n, stages, kinds; /* where the stages and the kinds begin */
-} lane_texts;
-
-static lane_texts collect_texts(const analysis *a) {
-    uint64_t n_stages = a->all.places ? a->all.places->n_stages : 0;
-    uint64_t n_kinds = a->all.trace->kinds.n;
-    lane_texts texts = {mill_scratch(a->run, (CAUSES + n_stages + n_kinds + 2) * sizeof *texts.v),
-                        .stages = CAUSES, .kinds = CAUSES + (uint32_t)n_stages};
-    for (int c = 0; c < CAUSES; c++)
-        texts.v[texts.n++] = cause_name(a, c);
-    for (uint64_t i = 0; i < n_stages; i++)
-        texts.v[texts.n++] = a->all.places->stages[i];
-    for (uint16_t k = 0; k < n_kinds; k++)
-        texts.v[texts.n++] = kit_kind_name(&a->all, k);
-    texts.v[texts.n++] = kit_kind_name(&a->all, KIT_KIND_NONE);
-    texts.v[texts.n++] = kit_kind_name(&a->all, KIT_KIND_STREAM);
-    return texts;
-}
-
-/* The stage of the activity, or if it has none its kind. */
-static uint32_t text_of(const analysis *a, const lane_texts *texts, const kit_activity *activity) {
-    if (kit_stage_name(&a->all, activity->place))
-        return texts->stages + a->all.places->stage[activity->place];
-    if (activity->kind == KIT_KIND_STREAM)
-        return texts->n - 1;
-    return activity->kind == KIT_KIND_NONE ? texts->n - 2 : texts->kinds + activity->kind;
-}
-
-static void tell_lane(kit_report *r, const analysis *a, const lane_texts *texts, mill_lane lane,
-                      const kit_device *device, const line *l) {
-    int64_t *start = kit_alloc(2 * l->gaps.n, sizeof *start);
-    int64_t *end = kit_alloc(2 * l->gaps.n, sizeof *end);
-    uint32_t *text = kit_alloc(2 * l->gaps.n, sizeof *text);
-    uint32_t *cls = kit_alloc(2 * l->gaps.n, sizeof *cls);
+static void tell_lane(kit_report *r, const analysis *a, const kit_lane_texts *texts, const char *id,
+                      const char *label, const kit_device *device, int64_t stream, const line *l) {
+    kit_lane_rows rows = {.base = device->window.start};
     for (size_t i = 0; i < l->gaps.n; i++) {
+        const kit_gap *gap = &l->gaps.v[i];
         part parts[2];
-        size_t n = split(a, &l->gaps.v[i], parts);
-        for (size_t p = 0; p < n; p++, lane.n++) {
-            start[lane.n] = parts[p].start - device->window.start;
-            end[lane.n] = parts[p].end - device->window.start;
-            text[lane.n] = text_of(a, texts, &device->v[l->gaps.v[i].next]);
-            cls[lane.n] = (uint32_t)parts[p].cause;
-        }
+        size_t n = split(a, gap, parts);
+        for (size_t p = 0; p < n; p++)
+            kit_lane_add(&rows, parts[p].start, parts[p].end,
+                         kit_lane_text(texts, &device->v[gap->next]), (uint32_t)parts[p].cause);
     }
-    lane.size = sizeof lane;
-    lane.rank = a->all.trace->rank;
-    lane.device = device->id;
-    lane.base_ns = device->window.start;
-    lane.start = start;
-    lane.end = end;
-    lane.text = text;
-    lane.cls = cls;
-    lane.texts = texts->v;
-    lane.n_texts = texts->n;
-    kit_lane(r, &lane);
-    free(start);
-    free(end);
-    free(text);
-    free(cls);
+    kit_lane_put(r, id, label, device, stream, texts, &rows);
 }
 
 static void tell_lanes(kit_report *r, const analysis *a) {
-    lane_texts texts = collect_texts(a);
+    const char *causes[CAUSES];
+    size_t n_causes = a->options->by == GAPS_BY_HTA ? HTA_CAUSES : CAUSES;
+    for (size_t i = 0; i < n_causes; i++)
+        causes[i] = cause_name(a, (int)i);
+    kit_lane_texts texts = kit_lane_texts_of(a->run, &a->all, causes, n_causes);
     char id[64], label[3 * KIT_NUMBER_MAX], number[KIT_NUMBER_MAX];
     for (size_t d = 0; d < a->all.n_devices; d++) {
         const kit_device *device = &a->all.devices[d];
         snprintf(id, sizeof id, "idle_%zu", d);
         snprintf(label, sizeof label, "device %s: idle", device->number);
-        tell_lane(r, a, &texts, (mill_lane){.id = id, .label = label, .stream = MILL_UNKNOWN},
-                  device, &a->devices[d]);
+        tell_lane(r, a, &texts, id, label, device, MILL_UNKNOWN, &a->devices[d]);
     }
     for (size_t s = 0; s < a->all.n_streams; s++) {
         const kit_stream *stream = &a->all.streams[s];
@@ -320,8 +272,7 @@ static void tell_lanes(kit_report *r, const analysis *a) {
         snprintf(id, sizeof id, "gaps_%zu", s);
         snprintf(label, sizeof label, "device %s, stream %s: gaps", device->number,
                  kit_format_int(number, stream->id, 0));
-        tell_lane(r, a, &texts, (mill_lane){.id = id, .label = label, .stream = stream->id}, device,
-                  &a->streams[s]);
+        tell_lane(r, a, &texts, id, label, device, stream->id, &a->streams[s]);
     }
 }
 
@@ -419,12 +370,12 @@ static mill_report *tell(const analysis *a) {
     for (size_t s = 0; s < a->all.n_streams; s++)
         tell_causes(t, a, &a->streams[s], a->all.devices[a->all.streams[s].device].id,
                     &a->all.streams[s].id);
-    t = kit_table_of(r, "largest_idle", "Longest idle times of devices", NULL, largest_columns);
+    t = kit_table_of(r, "largest_idle", "Longest idle times of devices", NULL, idle_columns);
     for (size_t d = 0; d < a->all.n_devices; d++)
-        tell_largest(t, a, &a->all.devices[d], &a->devices[d]);
-    t = kit_table_of(r, "largest", "Largest gaps of each stream", NULL, largest_columns);
+        tell_largest(t, a, &a->all.devices[d], &a->devices[d], false);
+    t = kit_table_of(r, "largest", "Largest gaps of each stream", NULL, gap_columns);
     for (size_t s = 0; s < a->all.n_streams; s++)
-        tell_largest(t, a, &a->all.devices[a->all.streams[s].device], &a->streams[s]);
+        tell_largest(t, a, &a->all.devices[a->all.streams[s].device], &a->streams[s], true);
     if (a->options->lanes)
         tell_lanes(r, a);
     return kit_report_end(r);
