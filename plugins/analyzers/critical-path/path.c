@@ -53,21 +53,31 @@ static bool launched_after(const finder *f, const kit_activity *a, int64_t time)
     return launch != MILL_NONE && mill_i64(trace, &trace->cpu.start, launch) >= time;
 }
 
-/* All ends up to the activity's start are known. */
+/* Where the step before the activity leads; all ends up to its start are known. Another stream is
+ * what it waited for if that ended just before, while its own had been free for longer than the
+ * pause between two kernels. */
+static path_link link_of(const finder *f, const kit_activity *a, uint32_t own, uint32_t other) {
+    const kit_activity *v = f->device->v;
+    if (own == NONE && other == NONE)
+        return PATH_FIRST;
+    bool later = other != NONE && (own == NONE || v[other].end > v[own].end);
+    bool paused = own == NONE || a->start - v[own].end > f->rule->kernel_gap;
+    if (later && paused && v[other].stream != a->stream &&
+        a->start - v[other].end <= f->rule->tolerance)
+        return PATH_CROSS;
+    if (launched_after(f, a, v[own == NONE ? other : own].end))
+        return PATH_HOST;
+    return own == NONE ? PATH_CROSS : PATH_STREAM;
+}
+
 static void link_activity(finder *f, uint32_t i) {
-    const kit_activity *v = f->device->v, *a = &v[i];
-    uint32_t own = f->stream_last[a->stream], other = f->last;
-    bool crosses =
-        other != NONE && v[other].stream != a->stream &&
-        a->start - v[other].end <= f->rule->tolerance &&
-        (own == NONE || (v[other].end > v[own].end && a->start - v[own].end > f->rule->kernel_gap));
-    uint32_t before = crosses ? other : own;
-    path_link link = before == NONE ? PATH_FIRST : crosses ? PATH_CROSS : PATH_STREAM;
-    if (link == PATH_STREAM && launched_after(f, a, v[own].end)) {
-        link = PATH_HOST;
-        before = other != NONE && v[other].end >= v[own].end ? other : own;
-    }
-    f->links.before[i] = before;
+    const kit_activity *v = f->device->v;
+    uint32_t own = f->stream_last[v[i].stream], other = f->last;
+    path_link link = link_of(f, &v[i], own, other);
+    bool to_own =
+        own != NONE && (link == PATH_STREAM ||
+                        (link == PATH_HOST && (other == NONE || v[own].end > v[other].end)));
+    f->links.before[i] = to_own ? own : link == PATH_FIRST ? NONE : other;
     f->links.link[i] = (uint8_t)link;
 }
 
