@@ -402,7 +402,7 @@ mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
 int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
                          const kit_activity *a) {
     int64_t grid = mill_i64(all->trace, &all->trace->gpu.grid, a->row);
-    if (grid == MILL_UNKNOWN || device->sms == MILL_UNKNOWN)
+    if (grid < 0 || device->sms < 0) /* as MILL_UNKNOWN is */
         return 0;
     return grid < device->sms ? grid : device->sms;
 }
