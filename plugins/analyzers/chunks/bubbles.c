@@ -21,16 +21,14 @@ static const kit_column share_columns[] = {
     {MILL_KIND_RATIO, "1f1b", "1F1B", "bubble / (m(F + B) + bubble)"},
     {MILL_KIND_RATIO, "zb1p", "ZB1P", "bubble / (m(F + B) + bubble)"},
     {MILL_KIND_RATIO, "dualpipe", "DualPipe", "bubble / (m F&B + bubble)"},
-    {MILL_KIND_NS, "step_1f1b", "1F1B step", "m(F + B) + bubble"},
-    {MILL_KIND_NS, "step_zb1p", "ZB1P step", "m(F + B) + bubble"},
-    {MILL_KIND_NS, "step_dualpipe", "DualPipe step", "m F&B + bubble"},
     {MILL_KIND_TEXT, "remark", "remark", NULL},
     {0},
 };
 
-/* How long a step takes; unknown where the schedule does not run, and where the formula fails. */
-static int64_t step_time(kit_schedule schedule, const mill_chunk_cost *cost, int64_t stages,
-                         int64_t m) {
+/* What the bubble is a share of: work and bubble. Unknown where the schedule does not run, and
+ * where the formula gives nonsense. */
+static int64_t whole_of(kit_schedule schedule, const mill_chunk_cost *cost, int64_t stages,
+                        int64_t m) {
     int64_t bubble = kit_bubble(schedule, cost, stages);
     if (kit_schedulable(schedule, stages, m) != m || bubble < 0)
         return MILL_UNKNOWN;
@@ -61,7 +59,7 @@ static const char *remark(mill_run *run, int64_t stages, int64_t m) {
     int64_t nearest = kit_schedulable(KIT_SCHEDULE_DUALPIPE, stages, m);
     char *text = mill_scratch(run, 96);
     if (nearest == m)
-        return NULL;
+        return "";
     if (nearest == 0)
         return "DualPipe: not schedulable, PP must be even";
     snprintf(text, 96, "DualPipe: not schedulable; nearest m is %lld", (long long)nearest);
@@ -70,15 +68,12 @@ static const char *remark(mill_run *run, int64_t stages, int64_t m) {
 
 static void tell_share(mill_run *run, kit_table *t, int64_t stages, int64_t m,
                        const mill_chunk_cost *cost) {
-    int64_t time[KIT_SCHEDULES];
     kit_cell_int(t, m);
     for (int s = 0; s < KIT_SCHEDULES; s++) {
-        time[s] = step_time((kit_schedule)s, cost, stages, m);
+        int64_t whole = whole_of((kit_schedule)s, cost, stages, m);
         kit_cell_ratio(t, kit_bubble((kit_schedule)s, cost, stages),
-                       time[s] == MILL_UNKNOWN ? 0 : time[s]);
+                       whole == MILL_UNKNOWN ? 0 : whole);
     }
-    for (int s = 0; s < KIT_SCHEDULES; s++)
-        kit_cell_int(t, time[s]);
     kit_cell_text(t, remark(run, stages, m));
 }
 
@@ -86,8 +81,8 @@ static void tell_shares(mill_run *run, kit_report *r, const chunks_pipeline *p, 
                         const chunks_row *rows, size_t n) {
     const int64_t *m = p->micro_batches.v;
     kit_table *t = kit_table_of(r, "bubble_shares", "Share of a step that is bubble",
-                                "And how long the step is: a schedule with the larger share may "
-                                "still be the faster one.",
+                                "By the same formulas. Schedules with other work for a device "
+                                "(pairs take F&B, not F + B) are not told apart by their shares.",
                                 share_columns);
     if (n > 1)
         kit_table_column(t, MILL_KIND_TEXT, "of", "of", NULL, NULL);
@@ -112,10 +107,10 @@ static void tell_curves(mill_run *run, kit_report *r, const chunks_pipeline *p, 
         char id[32];
         snprintf(id, sizeof id, "bubble_%s", kit_closed_forms[s].id);
         for (size_t k = 0; k < p->micro_batches.n; k++) {
-            int64_t time = step_time((kit_schedule)s, cost, stages, m[k]);
+            int64_t whole = whole_of((kit_schedule)s, cost, stages, m[k]);
             x[k] = (double)m[k];
             y[k] =
-                time <= 0 ? NAN : (double)kit_bubble((kit_schedule)s, cost, stages) / (double)time;
+                whole <= 0 ? NAN : (double)kit_bubble((kit_schedule)s, cost, stages) / (double)whole;
         }
         kit_series(r, &(mill_series){
                           .id = id,

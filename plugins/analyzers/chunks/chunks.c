@@ -14,19 +14,8 @@ static const mill_port outputs[] = {
     {0},
 };
 
-/* By mill_method. */
-static const char *const methods[] = {"auto",     "annotation", "rule", "autograd",
-                                      "sequence", "pipeline",   NULL};
-
 static const mill_option options[] = {
     KIT_SELECTION_OPTIONS(chunks_options, selection),
-    {.name = "method",
-     .type = MILL_OPT_ENUM,
-     .offset = MILL_OPT_OFF(chunks_options, method, ENUM),
-     .def = "auto",
-     .choices = methods,
-     .help = "Whose word on chunks counts: auto is the best that says anything, where annotations "
-             "and rules go together. What other methods say is then left out."},
     {.name = "transfer-kinds",
      .type = MILL_OPT_LIST,
      .elem = MILL_OPT_STR,
@@ -63,9 +52,9 @@ static const mill_option options[] = {
      .max = 1,
      .help = "Heuristic: a forward and a backward chunk are a pair if both are active at once for "
              "this share of the time in which the less active one is."},
-    {.name = "least-coverage",
+    {.name = "min-coverage",
      .type = MILL_OPT_NUM,
-     .offset = MILL_OPT_OFF(chunks_options, least_coverage, NUM),
+     .offset = MILL_OPT_OFF(chunks_options, min_coverage, NUM),
      .def = "0.95",
      .min = 0,
      .max = 1,

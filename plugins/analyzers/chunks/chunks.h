@@ -35,11 +35,10 @@ typedef struct chunks_pipeline {
 
 typedef struct chunks_options {
     kit_selection selection;
-    int method;               /* mill_method, or MILL_METHOD_NONE: the best */
     mill_list transfer_kinds; /* of texts; none: all but those that wait */
     int64_t weight;           /* only if given */
     int64_t micro_batches;
-    double sm_scale, pair_share, least_coverage;
+    double sm_scale, pair_share, min_coverage;
     int64_t top;
     chunks_pipeline pipeline;
 } chunks_options;

@@ -104,10 +104,6 @@ static mill_status measure_methods(mill_run *run, chunks_analysis *a) {
  * are never mixed with anything. */
 static void choose_methods(chunks_analysis *a) {
     const uint32_t told = 1u << MILL_METHOD_ANNOTATION | 1u << MILL_METHOD_RULE;
-    if (a->options->method != MILL_METHOD_NONE) {
-        a->methods = 1u << a->options->method;
-        return;
-    }
     a->methods = 0;
     for (int m = MILL_METHOD_ANNOTATION; m < MILL_METHODS && !a->methods; m++)
         for (size_t i = 0; i < a->all.n_devices; i++)

@@ -225,7 +225,7 @@ static void note_method(mill_run *run, kit_report *r, const chunks_analysis *a) 
     for (size_t i = 0; i < a->all.n_devices; i++) {
         const chunks_device *d = &a->devices[i];
         char share[KIT_NUMBER_MAX];
-        if ((double)d->placed < a->options->least_coverage * (double)d->busy)
+        if ((double)d->placed < a->options->min_coverage * (double)d->busy)
             kit_note(r, MILL_WARNING, "coverage",
                      "Device %s: only %s of the busy time belongs to a chunk; what is missing may "
                      "be part of one, so the durations are too short by up to that.",

@@ -33,7 +33,7 @@ extern const kit_closed_form kit_closed_forms[KIT_SCHEDULES];
  * where it does not fit. Negative where the formula is used outside of its domain. */
 int64_t kit_bubble(kit_schedule schedule, const mill_chunk_cost *cost, int64_t stages);
 
-/* How long a device works in that step: m(F + B), or m F&B where the schedule runs pairs. */
+/* What the formulas set the bubble against: m(F + B), or m F&B where the schedule runs pairs. */
 int64_t kit_bubble_work(kit_schedule schedule, const mill_chunk_cost *cost, int64_t micro_batches);
 
 /* The number of micro-batches nearest to this one with which the schedule runs on so many stages;
