@@ -72,7 +72,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
         kit_gpu_row row = {
             .start = a->start,
             .dur = a->dur,
-            .correlation = (int64_t)i + 1, /* no two are the same record */
+            .correlation = f->one_correlation ? 1 : (int64_t)i + 1, /* else no two are the same */
             .external_id = MILL_UNKNOWN,
             .grid = a->grid ? a->grid : MILL_UNKNOWN,
             .block = MILL_UNKNOWN,

@@ -33,6 +33,7 @@ typedef struct fixture {
     bool diagnostics;         /* with two lost events, FIXTURE_LOST, and cut short */
     const char *stream_label; /* of all streams, or NULL */
     int64_t sms;              /* of device 0; 0: not known */
+    bool one_correlation;     /* all activities have 1, as those of a graph */
 } fixture;
 
 #define FIXTURE_PATH "rank0.json"

@@ -3,39 +3,11 @@
 #include "data.h"
 #include "look.h"
 
-#include <string.h>
-
 #define US 1000 /* the right values are in whole µs */
 
-typedef struct analysed {
-    bench *reader, *attribution, *analyzer;
-    const mill_report *report;
-} analysed;
-
-static void analysed_init(analysed *a, const char *path) {
-    a->reader = data_read(path);
-    const void *trace = bench_output(a->reader, "trace", 0);
-    a->attribution =
-        bench_create(bench_open("plugins/analyzers/attribution/attribution.so"), "attribution");
-    bench_input(a->attribution, "trace", MILL_TYPE_TRACE, trace, "trace", "");
-    g_assert_cmpint(bench_run(a->attribution), ==, MILL_OK);
-    a->analyzer = bench_create(bench_open("plugins/analyzers/critical-path/critical-path.so"),
-                               "critical-path");
-    bench_option(a->analyzer, "top=1000");
-    bench_option(a->analyzer, "lanes=yes");
-    bench_input(a->analyzer, "trace", MILL_TYPE_TRACE, trace, "trace", "");
-    bench_input(a->analyzer, "attribution", MILL_TYPE_ATTRIBUTION,
-                bench_output(a->attribution, "attribution", 0), "attribution", "");
-    mill_status status = bench_run(a->analyzer);
-    g_assert_cmpstr(bench_causes(a->analyzer), ==, "");
-    g_assert_cmpint(status, ==, MILL_OK);
-    a->report = bench_output(a->analyzer, "report", 0);
-}
-
-static void analysed_finish(analysed *a) {
-    bench_destroy(a->analyzer);
-    bench_destroy(a->attribution);
-    bench_destroy(a->reader);
+static void analyse(data_report *a, const char *path) {
+    static const char *const settings[] = {"top=1000", "lanes=yes", NULL};
+    data_report_init(a, path, "critical-path", "critical-path", settings);
 }
 
 /* Our label as theirs: "comp:attention", "gap:kernel". */
@@ -66,11 +38,14 @@ static void check_labels(const mill_report *report, const cJSON *right) {
         g_hash_table_insert(times, label, GSIZE_TO_POINTER(time));
     }
     const cJSON *item;
-    cJSON_ArrayForEach(item, data_field(right, "by_label"))
-        g_assert_cmpuint(GPOINTER_TO_SIZE(g_hash_table_lookup(times, item->string)), ==,
-                         (gsize)item->valuedouble * US);
-    cJSON_ArrayForEach(item, data_field(right, "count_by_label")) g_assert_cmpuint(
-        GPOINTER_TO_SIZE(g_hash_table_lookup(counts, item->string)), ==, (gsize)item->valuedouble);
+    cJSON_ArrayForEach(item, data_field(right, "by_label")) {
+        gsize time = GPOINTER_TO_SIZE(g_hash_table_lookup(times, item->string));
+        g_assert_cmpuint(time, ==, (gsize)item->valuedouble * US);
+    }
+    cJSON_ArrayForEach(item, data_field(right, "count_by_label")) {
+        gsize n = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, item->string));
+        g_assert_cmpuint(n, ==, (gsize)item->valuedouble);
+    }
     g_assert_cmpuint(g_hash_table_size(times), ==,
                      (guint)cJSON_GetArraySize(data_field(right, "by_label")));
 }
@@ -105,8 +80,8 @@ static void test_train(void) {
     g_autofree char *path = g_build_filename(folder, "traces/deepseek-train.json.gz", NULL);
     cJSON *all = data_json(folder, "oracle/overlap/train_expected.json");
     const cJSON *right = data_field(all, "critical_path");
-    analysed a;
-    analysed_init(&a, path);
+    data_report a;
+    analyse(&a, path);
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++)
         g_assert_cmpint(look_int(a.report, figures[i][0], NULL), ==,
                         US * data_integer(right, figures[i][1]));
@@ -115,7 +90,7 @@ static void test_train(void) {
                     data_integer(right, "stream_hops"));
     check_labels(a.report, right);
     check_segments(a.report, data_field(right, "comm_segments"));
-    analysed_finish(&a);
+    data_report_finish(&a);
     cJSON_Delete(all);
 }
 
@@ -143,8 +118,8 @@ static void test_all(void) {
     cJSON_ArrayForEach(trace, corpus) {
         g_autofree char *path = g_strdup_printf("%s/traces/%s.json.gz", folder, trace->string);
         g_test_message("%s", trace->string);
-        analysed a;
-        analysed_init(&a, path);
+        data_report a;
+        analyse(&a, path);
         int n = cJSON_GetArraySize(data_field(trace, "devices"));
         cJSON_ArrayForEach(device, data_field(trace, "devices")) {
             g_autofree char *scope = g_strdup_printf("device %s", device->string);
@@ -154,7 +129,7 @@ static void test_all(void) {
             g_assert_cmpint(look_int(a.report, "exposed_comm", n > 1 ? scope : NULL), ==,
                             data_integer(device, "exposed_communication_ns"));
         }
-        analysed_finish(&a);
+        data_report_finish(&a);
     }
     cJSON_Delete(corpus);
 }
