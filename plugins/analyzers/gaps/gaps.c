@@ -226,15 +226,26 @@ static int compare_largest(const void *a, const void *b) {
     return i != j ? (i < j) - (i > j) : (x->start > y->start) - (x->start < y->start);
 }
 
+/* Twice `top` are kept at most, and sorted whenever they are so many. */
 static void tell_largest(kit_table *t, const analysis *a, const kit_device *device, const line *l,
                          bool with_blocker) {
-    const kit_gap **order = kit_alloc(l->gaps.n, sizeof *order);
-    for (size_t i = 0; i < l->gaps.n; i++)
-        order[i] = &l->gaps.v[i];
-    qsort(order, l->gaps.n, sizeof *order, compare_largest);
-    for (size_t i = 0; i < l->gaps.n && i < (size_t)a->options->top; i++)
-        tell_gap(t, a, device, order[i], with_blocker);
-    free(order);
+    size_t n = 0, top = (size_t)a->options->top;
+    const kit_gap **v = kit_alloc(2 * top, sizeof *v), *least = NULL;
+    for (size_t i = 0; i < l->gaps.n; i++) {
+        const kit_gap *gap = &l->gaps.v[i];
+        if (least && compare_largest(&gap, &least) > 0)
+            continue;
+        v[n++] = gap;
+        if (n < 2 * top)
+            continue;
+        qsort(v, n, sizeof *v, compare_largest);
+        n = top;
+        least = v[n - 1];
+    }
+    qsort(v, n, sizeof *v, compare_largest);
+    for (size_t i = 0; i < n && i < top; i++)
+        tell_gap(t, a, device, v[i], with_blocker);
+    free(v);
 }
 
 /* ---------------------------------------------------------------- lanes */
