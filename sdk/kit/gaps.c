@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/arena.h>
 #include <tracemill/kit/sweep.h>
 
 #define CANCEL_ROWS (1u << 16) /* activities between two looks at `cancelled` */
@@ -85,24 +86,6 @@ static int64_t time_short_of(const past *p, int64_t wanted) {
 
 /* ---------------------------------------------------------------- causes */
 
-/* A gap that its length alone does not explain, and a moment at which the sweep looks at it. */
-typedef struct question {
-    kit_gap *gap;
-    int64_t wanted; /* SMs, by what comes after the gap */
-    int64_t full;   /* for how long they were not free */
-} question;
-
-typedef struct moment {
-    int64_t time;
-    uint32_t question;
-    bool last; /* the end of the gap, not where it got ready */
-} moment;
-
-static int compare_moments(const void *a, const void *b) {
-    const moment *x = a, *y = b;
-    return (x->time > y->time) - (x->time < y->time);
-}
-
 /* Where the gap's next activity was launched, as far as that lies in the gap. */
 static int64_t ready_time(const kit_activities *all, const kit_device *device, const kit_gap *gap) {
     const mill_trace *trace = all->trace;
@@ -119,60 +102,92 @@ static kit_gap_cause cause_by_length(const kit_gap *gap, const kit_gap_rule *rul
     return rest <= rule->kernel_gap ? KIT_GAP_KERNEL : KIT_GAP_UNEXPLAINED;
 }
 
-/* The causes that need to know what else ran; the past goes up to the end of the gap. */
-static void settle(const past *p, const question *q, const kit_gap_rule *rule) {
-    kit_gap *gap = q->gap;
+/* The causes that need to know what else ran; the past goes up to the end of the gap. full: for how
+ * long of the rest not all the SMs were free that the next activity wants. */
+static void settle(const past *p, kit_gap *gap, int64_t full, const kit_gap_rule *rule) {
     const kit_activity *ended = p->ended;
     if (ended && ended->end > gap->start && gap->end - ended->end <= rule->tolerance)
         gap->blocker = (uint32_t)(ended - p->device->v);
     bool short_of_sms =
-        q->full > 0 && (double)q->full >= rule->sm_share * (double)(gap->end - gap->ready);
+        full > 0 && (double)full >= rule->sm_share * (double)(gap->end - gap->ready);
     if (short_of_sms && (gap->one_place || gap->blocker == KIT_NO_ACTIVITY))
         gap->cause = KIT_GAP_SM_WAIT;
     else if (gap->blocker != KIT_NO_ACTIVITY)
         gap->cause = ended->cls == KIT_COMM ? KIT_GAP_WAIT_COMM : KIT_GAP_WAIT_COMPUTE;
 }
 
-static mill_status answer(mill_run *run, past *p, question *questions, const moment *moments,
-                          size_t n, const kit_gap_rule *rule) {
-    for (size_t i = 0; i < n; i++) {
-        if (i % CANCEL_ROWS == 0 && mill_cancelled(run))
+/* Gaps that their length does not explain, as indices in two orders. */
+typedef struct open_gaps {
+    kit_gap *v;
+    uint32_t *by_ready, *by_end;
+    int64_t *full; /* of each of v: first up to where it got ready, then in the rest */
+    size_t n;
+} open_gaps;
+
+static int compare_ready(const void *a, const void *b, void *gaps) {
+    const kit_gap *v = gaps;
+    int64_t x = v[*(const uint32_t *)a].ready, y = v[*(const uint32_t *)b].ready;
+    return (x > y) - (x < y);
+}
+
+static int compare_end(const void *a, const void *b, void *gaps) {
+    const kit_gap *v = gaps;
+    int64_t x = v[*(const uint32_t *)a].end, y = v[*(const uint32_t *)b].end;
+    return (x > y) - (x < y);
+}
+
+static void open_gaps_init(open_gaps *o, kit_gap *gaps, size_t n) {
+    *o = (open_gaps){
+        .v = gaps,
+        .by_ready = kit_alloc(n, sizeof *o->by_ready),
+        .by_end = kit_alloc(n, sizeof *o->by_end),
+        .full = kit_alloc(n, sizeof *o->full),
+    };
+    for (uint32_t i = 0; i < n; i++)
+        if (gaps[i].cause == KIT_GAP_UNEXPLAINED)
+            o->by_ready[o->n++] = i;
+    memcpy(o->by_end, o->by_ready, o->n * sizeof *o->by_end);
+    qsort_r(o->by_ready, o->n, sizeof *o->by_ready, compare_ready, gaps);
+    qsort_r(o->by_end, o->n, sizeof *o->by_end, compare_end, gaps);
+}
+
+static void open_gaps_finish(open_gaps *o) {
+    free(o->by_ready);
+    free(o->by_end);
+    free(o->full);
+}
+
+/* Looks at each gap twice, where it got ready and where it ends. */
+static mill_status answer(mill_run *run, past *p, const open_gaps *o, const kit_gap_rule *rule) {
+    for (size_t r = 0, e = 0; e < o->n;) {
+        bool ready = r < o->n && o->v[o->by_ready[r]].ready <= o->v[o->by_end[e]].end;
+        uint32_t i = ready ? o->by_ready[r++] : o->by_end[e++];
+        kit_gap *gap = &o->v[i];
+        if ((r + e) % CANCEL_ROWS == 1 && mill_cancelled(run))
             return MILL_E_CANCELLED;
-        question *q = &questions[moments[i].question];
-        go_to(p, moments[i].time);
-        int64_t full = time_short_of(p, q->wanted);
-        q->full = moments[i].last ? full - q->full : full;
-        if (moments[i].last)
-            settle(p, q, rule);
+        go_to(p, ready ? gap->ready : gap->end);
+        int64_t wanted = kit_activity_sms(p->all, p->device, &p->device->v[gap->next]);
+        o->full[i] = time_short_of(p, wanted) - o->full[i];
+        if (!ready)
+            settle(p, gap, o->full[i], rule);
     }
     return MILL_OK;
 }
 
 mill_status kit_gaps_explain(mill_run *run, const kit_activities *all, const kit_device *device,
                              const kit_gap_rule *rule, kit_gap *gaps, size_t n) {
-    size_t n_open = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
-        kit_gap *gap = &gaps[i];
-        gap->ready = ready_time(all, device, gap);
-        gap->cause = (uint8_t)cause_by_length(gap, rule);
-        gap->blocker = KIT_NO_ACTIVITY;
-        n_open += gap->cause == KIT_GAP_UNEXPLAINED;
+        gaps[i].ready = ready_time(all, device, &gaps[i]);
+        gaps[i].cause = (uint8_t)cause_by_length(&gaps[i], rule);
+        gaps[i].blocker = KIT_NO_ACTIVITY;
     }
-    question *questions = mill_scratch(run, n_open * sizeof *questions);
-    moment *moments = mill_scratch(run, 2 * n_open * sizeof *moments);
-    for (size_t i = 0; i < n; i++) {
-        if (gaps[i].cause != KIT_GAP_UNEXPLAINED)
-            continue;
-        int64_t wanted = kit_activity_sms(all, device, &device->v[gaps[i].next]);
-        questions[at] = (question){&gaps[i], wanted, 0};
-        moments[2 * at] = (moment){gaps[i].ready, (uint32_t)at, false};
-        moments[2 * at + 1] = (moment){gaps[i].end, (uint32_t)at, true};
-        at++;
-    }
-    qsort(moments, 2 * n_open, sizeof *moments, compare_moments);
+    open_gaps o;
     past p;
+    open_gaps_init(&o, gaps, n);
     past_init(&p, run, all, device);
-    return answer(run, &p, questions, moments, 2 * n_open, rule);
+    mill_status status = answer(run, &p, &o, rule);
+    open_gaps_finish(&o);
+    return status;
 }
 
 /* ---------------------------------------------------------------- gaps */
