@@ -33,7 +33,7 @@ typedef struct analysis {
     const launch_options *options;
     kit_activities all;
     launches *devices;
-    /* Of each activity whose launch call is known, those of one device behind those of another: */
+    /* Of each activity with a valid launch, those of one device behind those of another: */
     size_t n;
     int64_t *latency; /* from the call's start to its own */
     uint32_t *call;   /* row of the trace's cpu */
@@ -54,14 +54,20 @@ static int64_t call_dur(const analysis *a, uint32_t call) {
     return mill_i64(a->all.trace, &a->all.trace->cpu.dur, call);
 }
 
-/* True if the activity's launch call is in the trace, at a time that can be computed with. */
-static bool find_launch(const analysis *a, const kit_activity *activity, uint32_t *ret_call,
-                        int64_t *ret_latency) {
-    int64_t from_end;
+typedef enum launch_state {
+    LAUNCH_UNKNOWN,  /* not in the trace, or at a time that can't be computed with */
+    LAUNCH_NEGATIVE, /* after its activity started: what is between them is unknown */
+    LAUNCH_VALID,
+} launch_state;
+
+/* The call that launched the activity, and how long before it. */
+static launch_state find_launch(const analysis *a, const kit_activity *activity, uint32_t *ret_call,
+                                int64_t *ret_latency) {
     *ret_call = mill_u32(a->all.trace, &a->all.trace->gpu.launch, activity->row);
-    return *ret_call != MILL_NONE &&
-           !__builtin_sub_overflow(activity->start, call_start(a, *ret_call), ret_latency) &&
-           !__builtin_sub_overflow(*ret_latency, call_dur(a, *ret_call), &from_end);
+    if (*ret_call == MILL_NONE ||
+        __builtin_sub_overflow(activity->start, call_start(a, *ret_call), ret_latency))
+        return LAUNCH_UNKNOWN;
+    return *ret_latency < 0 ? LAUNCH_NEGATIVE : LAUNCH_VALID;
 }
 
 /* ---------------------------------------------------------------- one device */
@@ -75,16 +81,16 @@ static size_t find_unqueued(const analysis *a, const kit_device *device, int64_t
         const kit_activity *activity = &device->v[i];
         int64_t *end = &stream_end[activity->stream], latency;
         uint32_t call;
-        if (find_launch(a, activity, &call, &latency) && call_start(a, call) >= *end &&
-            latency < a->options->unqueued)
+        if (find_launch(a, activity, &call, &latency) == LAUNCH_VALID &&
+            call_start(a, call) >= *end && latency < a->options->unqueued)
             ret_values[n++] = latency;
         *end = activity->end > *end ? activity->end : *end;
     }
     return n;
 }
 
-/* Sorts the rows of the calls, which is by their starts. An activity that starts when another is
- * launched has left the queue. */
+/* Sorts the rows of the valid calls, which is by their starts. An activity that starts when
+ * another is launched has left the queue. */
 static int64_t find_queue_depth(const analysis *a, const kit_device *device, uint32_t *calls,
                                 size_t n) {
     int64_t most = 0;
@@ -94,7 +100,7 @@ static int64_t find_queue_depth(const analysis *a, const kit_device *device, uin
         for (; next < device->n && device->v[next].start <= call_start(a, calls[i]); next++) {
             uint32_t call;
             int64_t latency;
-            started += find_launch(a, &device->v[next], &call, &latency);
+            started += find_launch(a, &device->v[next], &call, &latency) == LAUNCH_VALID;
         }
         int64_t depth = (int64_t)(i + 1) - (int64_t)started;
         most = depth > most ? depth : most;
@@ -103,39 +109,52 @@ static int64_t find_queue_depth(const analysis *a, const kit_device *device, uin
 }
 
 /* How long the calls took; one that launched several activities, as a graph does, counts once. */
-static kit_stats call_stats(const analysis *a, const uint32_t *sorted_calls, size_t n) {
+static kit_stats call_stats(const analysis *a, uint32_t *calls, size_t n) {
     size_t distinct = 0;
+    qsort(calls, n, sizeof *calls, compare_rows);
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || sorted_calls[i] != sorted_calls[i - 1])
-            a->values[distinct++] = call_dur(a, sorted_calls[i]);
+        if (i == 0 || calls[i] != calls[i - 1])
+            a->values[distinct++] = call_dur(a, calls[i]);
     return kit_stats_of(a->values, distinct);
+}
+
+/* Counts the launches and notes the valid ones. ret_calls: the rows of their calls, then of the
+ * negative ones. */
+static void gather(analysis *a, const kit_device *device, launches *l, uint32_t *ret_calls) {
+    uint32_t *negative = ret_calls + device->n;
+    size_t n = 0;
+    for (size_t i = 0; i < device->n; i++) {
+        uint32_t call;
+        launch_state state = find_launch(a, &device->v[i], &call, &a->latency[a->n]);
+        l->known += state != LAUNCH_UNKNOWN;
+        l->unknown += state == LAUNCH_UNKNOWN;
+        if (state == LAUNCH_NEGATIVE)
+            *--negative = call;
+        if (state != LAUNCH_VALID)
+            continue;
+        a->stream[a->n] = device->v[i].stream;
+        a->call[a->n++] = ret_calls[n++] = call;
+    }
+    l->negative = (int64_t)(ret_calls + device->n - negative);
+    memmove(ret_calls + n, negative, (size_t)l->negative * sizeof *negative);
 }
 
 static void analyse_device(analysis *a, const kit_device *device, int64_t *stream_end,
                            launches *l) {
     size_t first = a->n;
-    for (size_t i = 0; i < device->n; i++) {
-        const kit_activity *activity = &device->v[i];
-        stream_end[activity->stream] = device->window.start;
-        if (!find_launch(a, activity, &a->call[a->n], &a->latency[a->n])) {
-            l->unknown++;
-            continue;
-        }
-        l->known++;
-        l->negative += a->latency[a->n] < 0;
-        a->stream[a->n++] = activity->stream;
-    }
+    uint32_t *calls = kit_alloc(device->n, sizeof *calls);
+    gather(a, device, l, calls);
     size_t n = a->n - first;
     memcpy(a->values, a->latency + first, n * sizeof *a->values);
     l->stats[CALL_TO_START] = kit_stats_of(a->values, n);
     for (size_t i = 0; i < n; i++)
         a->values[i] = a->latency[first + i] - call_dur(a, a->call[first + i]);
     l->stats[CALL_END_TO_START] = kit_stats_of(a->values, n);
+    for (size_t i = 0; i < device->n; i++)
+        stream_end[device->v[i].stream] = device->window.start;
     l->stats[UNQUEUED] = kit_stats_of(a->values, find_unqueued(a, device, stream_end, a->values));
-    uint32_t *calls = kit_alloc(n, sizeof *calls);
-    memcpy(calls, a->call + first, n * sizeof *calls);
     l->queue_depth = find_queue_depth(a, device, calls, n);
-    l->stats[CALL] = call_stats(a, calls, n);
+    l->stats[CALL] = call_stats(a, calls, (size_t)l->known);
     free(calls);
 }
 
@@ -169,11 +188,12 @@ static void tell_figures(kit_report *r, const analysis *a, size_t d) {
     kit_figure_int(r, MILL_KIND_COUNT, "launch_unknown", "activities without", scope,
                    "Activities whose launch call is not in the trace.", l->unknown);
     kit_figure_int(r, MILL_KIND_COUNT, "negative_launches", "starts before the launch", scope,
-                   "Activities that start before their launch call: clocks that do not agree.",
+                   "Activities that start before their launch call: clocks that do not agree. How "
+                   "long they waited is unknown.",
                    l->negative);
     kit_figure_int(r, MILL_KIND_COUNT, "queue_depth_max", "deepest queue", scope,
                    "Most activities that were launched and had not started, on all streams.",
-                   l->known > 0 ? l->queue_depth : MILL_UNKNOWN);
+                   l->known > l->negative ? l->queue_depth : MILL_UNKNOWN);
     kit_figure_int(r, MILL_KIND_NS, "launch_ahead_p50", "launched ahead by", scope,
                    "Median from the start of the launch call to that of the activity.",
                    l->stats[CALL_TO_START].p50);
@@ -243,7 +263,8 @@ static void tell_notes(kit_report *r, const analysis *a) {
         if (l->negative > 0)
             kit_note(r, MILL_WARNING, "negative_launches",
                      "Device %s: %lld of %lld activities start before their launch call: the "
-                     "clocks of CPU and device do not agree, so latencies are off by as much.",
+                     "clocks of CPU and device do not agree. How long these waited is unknown, "
+                     "and what is said of the others may be wrong by as much.",
                      a->all.devices[d].number, (long long)l->negative, (long long)l->known);
         if (l->unknown > 0)
             kit_note(r, MILL_INFO, "launch_unknown",
@@ -257,7 +278,7 @@ static void tell_summary(kit_report *r, const analysis *a) {
     const launches *best = NULL; /* of the device with the most launches */
     size_t at = 0;
     for (size_t d = 0; d < a->all.n_devices; d++)
-        if (a->devices[d].known > (best ? best->known : 0))
+        if (a->devices[d].stats[CALL_TO_START].n > (best ? best->stats[CALL_TO_START].n : 0))
             best = &a->devices[at = d];
     char ahead[KIT_NUMBER_MAX];
     if (!best)

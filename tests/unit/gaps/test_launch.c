@@ -26,7 +26,7 @@ static void check_stats(const mill_table *t, int64_t row, int64_t n, int64_t sum
     g_assert_cmpint(look_cell(t, row, "max").i, ==, max);
 }
 
-/* Activity 5 has no launch call, and 4 starts before its own. */
+/* Activity 5 has no launch call, and 4 starts before its own: how long it waited is unknown. */
 static const activity activities[] = {
     {0, 7, 100, 100, GEMM}, {0, 7, 200, 100, GEMM}, {0, 9, 260, 10, GEMM},
     {0, 7, 400, 10, GEMM},  {0, 7, 500, 10, GEMM},
@@ -58,20 +58,20 @@ static void test_launches(void) {
     g_assert_cmpint(look_int(r, "negative_launches", NULL), ==, 1);
     g_assert_cmpint(look_int(r, "queue_depth_max", NULL), ==, 1);
     const mill_table *t = look_table(r, "launches");
-    check_stats(t, look_row(t, 0, "quantity", "launch_start_to_kernel_start"), 4, 105, -5, 10, 90);
-    check_stats(t, look_row(t, 0, "quantity", "launch_end_to_kernel_start"), 4, 79, -13, 2, 84);
+    check_stats(t, look_row(t, 0, "quantity", "launch_start_to_kernel_start"), 3, 110, 10, 10, 90);
+    check_stats(t, look_row(t, 0, "quantity", "launch_end_to_kernel_start"), 3, 92, 2, 6, 84);
     check_stats(t, look_row(t, 0, "quantity", "launch_api_dur"), 4, 26, 4, 6, 8);
     /* Stream 9 was empty, as far as the profile goes, and its first kernel was launched in the
-     * window; the first one of stream 7 was not. Kernel 4 was launched long after kernel 2. */
-    check_stats(t, look_row(t, 0, "quantity", "unqueued_launch_latency"), 2, 5, -5, -5, 10);
+     * window; the first one of stream 7 was not. */
+    check_stats(t, look_row(t, 0, "quantity", "unqueued_launch_latency"), 1, 10, 10, 10, 10);
     t = look_table(r, "streams");
-    check_stats(t, look_row_of(t, 0, "stream", 7), 3, 95, -5, 10, 90);
+    check_stats(t, look_row_of(t, 0, "stream", 7), 2, 100, 10, 10, 90);
     check_stats(t, look_row_of(t, 0, "stream", 9), 1, 10, 10, 10, 10);
     t = look_table(r, "threads");
     g_assert_cmpuint(t->rows, ==, 2);
     g_assert_cmpint(look_cell(t, 0, "tid").i, ==, 1);
     check_stats(t, 0, 2, 100, 10, 10, 90);
-    check_stats(t, 1, 2, 5, -5, -5, 10);
+    check_stats(t, 1, 1, 10, 10, 10, 10);
     g_assert_nonnull(look_note(r, "negative_launches"));
     g_assert_nonnull(look_note(r, "launch_unknown"));
     bench_destroy(b);
@@ -83,7 +83,7 @@ static void test_unqueued_option(void) {
     bench_option(b, "unqueued-within=10ns");
     const mill_table *t = look_table(report_of(b, &f), "launches");
     g_assert_cmpint(look_cell(t, look_row(t, 0, "quantity", "unqueued_launch_latency"), "n").i, ==,
-                    1);
+                    0);
     bench_destroy(b);
 }
 
