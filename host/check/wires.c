@@ -160,6 +160,19 @@ static void connect_item(const wire *w, const char *text) {
 
 /* ---------------------------------------------------------------- the settings of a stage */
 
+/* The port that a bare "in" means: the only one, or the only one that must be connected; or -1. */
+static int only_input(const stage_class *cls) {
+    int found = -1;
+    for (size_t i = 0; i < cls->n_inputs; i++) {
+        if (cls->n_inputs > 1 && (cls->inputs[i].flags & MILL_PORT_OPTIONAL))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = (int)i;
+    }
+    return found;
+}
+
 /* The port that "in" or "in.PORT" means, or -1, told. */
 static int find_input(build *b, const plan_stage *s, const setting *set) {
     const stage_class *cls = s->cls;
@@ -169,12 +182,12 @@ static int find_input(build *b, const plan_stage *s, const setting *set) {
                     "[%s] takes no input", s->name);
         return -1;
     }
-    if (strcmp(set->key, "in") == 0 && cls->n_inputs == 1)
-        return 0;
     if (strcmp(set->key, "in") == 0) {
-        build_error(b, set->at, g_strdup_printf("write in.%s = ...", cls->inputs[0].name),
-                    "[%s] in = ...: has several inputs (%s)", s->name, names);
-        return -1;
+        int only = only_input(cls);
+        if (only < 0)
+            build_error(b, set->at, g_strdup_printf("write in.%s = ...", cls->inputs[0].name),
+                        "[%s] in = ...: has several inputs (%s)", s->name, names);
+        return only;
     }
     int found = find_port(cls->inputs, cls->n_inputs, set->key + strlen("in."));
     if (found < 0)

@@ -402,7 +402,7 @@ mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
 int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
                          const kit_activity *a) {
     int64_t grid = mill_i64(all->trace, &all->trace->gpu.grid, a->row);
-    if (grid == MILL_UNKNOWN || device->sms == MILL_UNKNOWN)
+    if (grid < 0 || device->sms < 0) /* as MILL_UNKNOWN is */
         return 0;
     return grid < device->sms ? grid : device->sms;
 }
@@ -412,6 +412,12 @@ const char *kit_kind_name(const kit_activities *all, uint16_t kind) {
         return "(by stream)";
     return kind < all->trace->kinds.n ? mill_text(all->trace, &all->trace->kinds, kind)
                                       : "(no kind)";
+}
+
+const char *kit_activity_name(const kit_activities *all, const kit_activity *a) {
+    if (a->kind < all->trace->kinds.n)
+        return kit_kind_name(all, a->kind);
+    return mill_name(all->trace, mill_u32(all->trace, &all->trace->gpu.name, a->row));
 }
 
 const char *kit_stage_name(const kit_activities *all, uint32_t place) {

@@ -28,9 +28,24 @@ kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end) {
     return owned;
 }
 
+/* The first interval of the set that ends after `time`. */
+static size_t first_after(const kit_set *set, int64_t time) {
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->v[middle].end <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void kit_states(const kit_set sets[KIT_CLASSES], int64_t start, int64_t end,
                 int64_t ret_states[KIT_STATES]) {
-    size_t at[KIT_CLASSES] = {0};
+    size_t at[KIT_CLASSES];
+    for (unsigned c = 0; c < KIT_CLASSES; c++)
+        at[c] = first_after(&sets[c], start);
     memset(ret_states, 0, KIT_STATES * sizeof *ret_states);
     for (int64_t now = start, next; now < end; now = next) {
         unsigned state = 0;

@@ -250,6 +250,14 @@ static void fill_row(kit_table *t) {
     }
 }
 
+kit_table *kit_table_of(kit_report *r, const char *id, const char *label, const char *help,
+                        const kit_column *columns) {
+    kit_table *t = kit_table_begin(r, id, label, help);
+    for (const kit_column *c = columns; c->id; c++)
+        kit_table_column(t, c->kind, c->id, c->label, NULL, c->help);
+    return t;
+}
+
 void kit_table_row(kit_table *t) {
     fill_row(t);
     t->rows++;

@@ -2,8 +2,13 @@
 /* The module: the stage class `overlap`, its options and its run. */
 #include "overlap.h"
 
+enum { TRACE, ATTRIBUTION };
+
 static const mill_port inputs[] = {
     {"trace", MILL_TYPE_TRACE, "The profile of one rank.", 0, 0},
+    {"attribution", MILL_TYPE_ATTRIBUTION,
+     "Stage, chunk, layer and step of its activities, for all that is told by these.",
+     MILL_PORT_OPTIONAL, 0},
     {0},
 };
 
@@ -13,12 +18,7 @@ static const mill_port outputs[] = {
 };
 
 static const mill_option options[] = {
-    {.name = "streams-as-communication",
-     .type = MILL_OPT_LIST,
-     .elem = MILL_OPT_INT,
-     .offset = MILL_OPT_OFF(overlap_options, streams, LIST),
-     .help = "Numbers of streams on which every activity is communication, whatever its name says. "
-             "Elsewhere names still decide."},
+    KIT_SELECTION_OPTIONS(overlap_options, selection),
     {.name = "top",
      .type = MILL_OPT_INT,
      .offset = MILL_OPT_OFF(overlap_options, top, INT),
@@ -33,11 +33,16 @@ static const mill_option options[] = {
 
 static mill_status overlap_run(mill_run *run, const void *opts, void *state) {
     (void)state;
-    overlap_analysis analysis;
-    mill_status status = overlap_analyse(run, mill_input(run, 0, 0), opts, &analysis);
+    const overlap_options *o = opts;
+    overlap_analysis analysis = {.run = run, .options = o};
+    mill_status status =
+        kit_activities_select(run, mill_input(run, TRACE, 0), mill_input(run, ATTRIBUTION, 0),
+                              &o->selection, &analysis.all);
+    if (status == MILL_OK)
+        status = overlap_measure(&analysis);
     if (status != MILL_OK)
         return status;
-    return mill_output(run, 0, overlap_tell(run, &analysis));
+    return mill_output(run, 0, overlap_tell(&analysis));
 }
 
 static const mill_stage stage = {

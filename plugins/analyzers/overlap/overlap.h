@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the overlap analyzer share: its options, and what it finds in a trace. All
+/* What the files of the overlap analyzer share: its options, and what it finds on each device. All
  * memory is the run's scratch. */
 #ifndef OVERLAP_H
 #define OVERLAP_H
 
-#include <tracemill/kit/measure.h>
-
+#include <tracemill/kit/activities.h>
 #include <tracemill/kit/number.h>
-#include <tracemill/report.h>
-#include <tracemill/trace.h>
+#include <tracemill/kit/report.h>
 
 typedef struct overlap_options {
-    mill_list streams; /* of int64: all that runs on these is communication */
+    kit_selection selection;
     int64_t top;
 } overlap_options;
 
@@ -23,25 +21,29 @@ typedef struct overlap_kind {
     int64_t exposed; /* |owned ∖ C|: sums up to the device's exposed communication */
 } overlap_kind;
 
+/* One communication activity. Where several coincide, the earliest started owns the time. */
+typedef struct overlap_comm {
+    uint32_t activity; /* of the device's */
+    kit_interval owned;
+    int64_t hidden;  /* |a ∩ C| */
+    int64_t exposed; /* |owned ∖ C| */
+} overlap_comm;
+
 typedef struct overlap_device {
-    int64_t id;                  /* or MILL_UNKNOWN */
-    char number[KIT_NUMBER_MAX]; /* the id as text */
-    const char *name;            /* or NULL */
-    int64_t n_streams;
+    const kit_device *view;
+    size_t first_stream, n_streams; /* of the analysis' streams */
     kit_tally all, classes[KIT_CLASSES];
-    kit_set sets[KIT_CLASSES];
-    int64_t states[KIT_STATES]; /* over the window, which is the span of all activities */
-    kit_cover hiding; /* the set of computation, asked what it covers of communication */
-    kit_tally owned;  /* communication in the order in which it owns time */
-    overlap_kind *kinds;  /* those that occur, longest first; NULL without communication */
+    int64_t states[KIT_STATES]; /* over the window */
+    kit_cover covers[KIT_CLASSES];
+    overlap_comm *comm; /* in the order of the activities */
+    size_t n_comm;
+    overlap_kind *kinds; /* those that occur, longest first */
     size_t n_kinds;
 } overlap_device;
 
 typedef struct overlap_stream {
-    int64_t id;        /* or MILL_UNKNOWN */
-    const char *label; /* or NULL */
+    const kit_stream *view;
     overlap_device *device;
-    bool named; /* by the option: all on it is communication */
     kit_tally all, classes[KIT_CLASSES];
 } overlap_stream;
 
@@ -52,26 +54,42 @@ typedef struct overlap_name {
 } overlap_name;
 
 typedef struct overlap_analysis {
-    const mill_trace *trace;
+    mill_run *run;
     const overlap_options *options;
-    overlap_device *device_rows; /* of every device and stream row of the trace */
-    overlap_stream *stream_rows;
-    overlap_device **devices; /* those with activities, by id */
-    overlap_stream **streams; /* likewise, by device and id */
-    size_t n_devices, n_streams;
+    kit_activities all;
+    overlap_device *devices; /* of the same order as those of `all`; streams too */
+    overlap_stream *streams;
     overlap_name *unmatched; /* on devices without communication, longest first */
     size_t n_unmatched;
 } overlap_analysis;
 
-mill_status overlap_analyse(mill_run *run, const mill_trace *trace, const overlap_options *options,
-                            overlap_analysis *ret_analysis);
+/* Measures what was selected. */
+mill_status overlap_measure(overlap_analysis *analysis);
 
 /* The report of it, to be posted. */
-mill_report *overlap_tell(mill_run *run, const overlap_analysis *analysis);
+mill_report *overlap_tell(const overlap_analysis *analysis);
+
+/* Parts of the report. */
+void overlap_tell_figures(kit_report *r, const overlap_device *device, const char *scope);
+void overlap_tell_devices(kit_report *r, const overlap_analysis *analysis);
+void overlap_tell_streams(kit_report *r, const overlap_analysis *analysis);
+void overlap_tell_classes(kit_report *r, const overlap_analysis *analysis);
+void overlap_tell_unmatched(kit_report *r, const overlap_analysis *analysis);
+void overlap_tell_kinds(kit_report *r, const overlap_analysis *analysis);
+
+/* Whether the run should end, asked for each row i, answered for some. */
+static inline bool overlap_cancelled(const overlap_analysis *analysis, size_t i) {
+    return i % (1u << 16) == 0 && mill_cancelled(analysis->run);
+}
 
 /* No communication was recognised on the device: ratios over it are unknown, not 0. */
 static inline bool overlap_no_communication(const overlap_device *device) {
     return device->classes[KIT_COMM].n == 0;
+}
+
+/* The time in the states of a mask; unknown for NULL. */
+static inline int64_t overlap_time(const overlap_device *device, uint32_t states) {
+    return device ? kit_time_in(device->states, states) : MILL_UNKNOWN;
 }
 
 #endif

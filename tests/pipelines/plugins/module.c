@@ -80,6 +80,25 @@ const mill_stage sum_class = {
     .inputs = sum_inputs, .outputs = load_output, .run = sum_run,
 };
 
+/* ---------------------------------------------------------------- test.pair */
+
+static mill_status pair_run(mill_run *run, const void *opts, void *state) {
+    (void)opts, (void)state;
+    const load *left = mill_input(run, 0, 0), *right = mill_input(run, 1, 0);
+    return load_post(run, 0, (load){.total = left->total - right->total});
+}
+
+static const mill_port pair_inputs[] = {
+    {.name = "left", .type = TYPE_LOAD, .help = "what to take from"},
+    {.name = "right", .type = TYPE_LOAD, .help = "what to take"},
+    {0},
+};
+
+const mill_stage pair_class = {
+    MILL_STAGE_HEAD,       .name = "test.pair",    .summary = "tells the difference of two loads",
+    .inputs = pair_inputs, .outputs = load_output, .run = pair_run,
+};
+
 /* ---------------------------------------------------------------- test.write */
 
 typedef struct write_options {
@@ -132,8 +151,9 @@ const mill_stage write_class = {
 
 /* ---------------------------------------------------------------- the module */
 
-static const mill_stage *const classes[] = {&read_class, &split_class,   &number_class, &plan_class,
-                                            &sum_class,  &convert_class, &write_class,  NULL};
+static const mill_stage *const classes[] = {&read_class, &split_class, &number_class,
+                                            &plan_class, &sum_class,   &convert_class,
+                                            &pair_class, &write_class, NULL};
 static const mill_type *const types[] = {&load_type, &note_type, NULL};
 
 MILL_EXPORT const mill_module mill_module_v1 = {

@@ -32,29 +32,29 @@ typedef struct kit_selection {
 
 extern const char *const kit_clips[];
 
-/* Their rows in a stage class's table; `field` is the kit_selection in `type`. */
-#define KIT_SELECTION_OPTIONS(type, field)                                                         \
+/* Their rows in a stage class's table; `field` is the kit_selection in `owner`. */
+#define KIT_SELECTION_OPTIONS(owner, field)                                                        \
     {.name = "streams-as-communication",                                                           \
      .type = MILL_OPT_LIST,                                                                        \
      .elem = MILL_OPT_INT,                                                                         \
-     .offset = MILL_OPT_OFF(type, field.streams, LIST),                                            \
+     .offset = MILL_OPT_OFF(owner, field.streams, LIST),                                           \
      .help = "Numbers of streams on which every activity is communication, whatever its name "     \
              "says. Elsewhere names still decide."},                                               \
         {.name = "communication",                                                                  \
          .type = MILL_OPT_LIST,                                                                    \
          .elem = MILL_OPT_STR,                                                                     \
-         .offset = MILL_OPT_OFF(type, field.communication, LIST),                                  \
+         .offset = MILL_OPT_OFF(owner, field.communication, LIST),                                 \
          .help = "Kinds that count as communication (dispatch, combine); what is of another kind " \
                  "counts as computation. Left out: all kinds."},                                   \
         {.name = "steps",                                                                          \
          .type = MILL_OPT_STR,                                                                     \
-         .offset = MILL_OPT_OFF(type, field.steps, STR),                                           \
+         .offset = MILL_OPT_OFF(owner, field.steps, STR),                                          \
          .def = "",                                                                                \
          .help = "Only activities launched in these profiler steps: all, a number (3), or a "      \
                  "range (2-5). Empty: activities of no step too. Needs the attribution."},         \
         {.name = "warm-up",                                                                        \
          .type = MILL_OPT_INT,                                                                     \
-         .offset = MILL_OPT_OFF(type, field.warm_up, INT),                                         \
+         .offset = MILL_OPT_OFF(owner, field.warm_up, INT),                                        \
          .def = "0",                                                                               \
          .min = 0,                                                                                 \
          .max = 1e9,                                                                               \
@@ -62,26 +62,26 @@ extern const char *const kit_clips[];
          .help = "With steps: how many first steps of the profile are left out."},                 \
         {.name = "whole-steps",                                                                    \
          .type = MILL_OPT_BOOL,                                                                    \
-         .offset = MILL_OPT_OFF(type, field.whole_steps, BOOL),                                    \
+         .offset = MILL_OPT_OFF(owner, field.whole_steps, BOOL),                                   \
          .def = "no",                                                                              \
          .help = "With steps: leave out the steps that the profile's start or end cuts."},         \
         {.name = "clip",                                                                           \
          .type = MILL_OPT_ENUM,                                                                    \
-         .offset = MILL_OPT_OFF(type, field.clip, ENUM),                                           \
+         .offset = MILL_OPT_OFF(owner, field.clip, ENUM),                                          \
          .def = "none",                                                                            \
          .choices = kit_clips,                                                                     \
          .help = "With steps: none takes all work that the steps launched, cpu cuts it to the "    \
                  "steps' own time on the CPU, which loses what runs late."},                       \
         {.name = "from",                                                                           \
          .type = MILL_OPT_DURATION,                                                                \
-         .offset = MILL_OPT_OFF(type, field.from, DURATION),                                       \
+         .offset = MILL_OPT_OFF(owner, field.from, DURATION),                                      \
          .def = "0s",                                                                              \
          .min = 0,                                                                                 \
          .max = 4e18,                                                                              \
          .help = "Where the window begins, counted from the device's first activity."},            \
     {                                                                                              \
-        .name = "to", .type = MILL_OPT_DURATION, .offset = MILL_OPT_OFF(type, field.to, DURATION), \
-        .def = "0s", .min = 0, .max = 4e18,                                                        \
+        .name = "to", .type = MILL_OPT_DURATION,                                                   \
+        .offset = MILL_OPT_OFF(owner, field.to, DURATION), .def = "0s", .min = 0, .max = 4e18,     \
         .help = "Where the window ends, counted from the device's first activity; 0s: at the "     \
                 "last end.",                                                                       \
     }
@@ -142,6 +142,9 @@ int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
 
 /* The kind as text: of KIT_KIND_NONE "(no kind)", of KIT_KIND_STREAM "(by stream)". */
 const char *kit_kind_name(const kit_activities *all, uint16_t kind);
+
+/* What to call one activity: its kind, or where it has none its own name. */
+const char *kit_activity_name(const kit_activities *all, const kit_activity *a);
 
 /* The place's stage ("dispatch(F)"), or NULL. */
 const char *kit_stage_name(const kit_activities *all, uint32_t place);

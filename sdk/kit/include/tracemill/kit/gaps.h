@@ -41,10 +41,10 @@ typedef struct kit_gap_rule {
     double sm_share;               /* 0..1 */
 } kit_gap_rule;
 
-#define KIT_GAP_OPTIONS(type, field)                                                               \
+#define KIT_GAP_OPTIONS(owner, field)                                                              \
     {.name = "dependency-tolerance",                                                               \
      .type = MILL_OPT_DURATION,                                                                    \
-     .offset = MILL_OPT_OFF(type, field.tolerance, DURATION),                                      \
+     .offset = MILL_OPT_OFF(owner, field.tolerance, DURATION),                                     \
      .def = "50us",                                                                                \
      .min = 0,                                                                                     \
      .max = 1e18,                                                                                  \
@@ -52,14 +52,14 @@ typedef struct kit_gap_rule {
              "for it."},                                                                           \
         {.name = "kernel-gap",                                                                     \
          .type = MILL_OPT_DURATION,                                                                \
-         .offset = MILL_OPT_OFF(type, field.kernel_gap, DURATION),                                 \
+         .offset = MILL_OPT_OFF(owner, field.kernel_gap, DURATION),                                \
          .def = "10us",                                                                            \
          .min = 0,                                                                                 \
          .max = 1e18,                                                                              \
          .help = "Heuristic: a gap up to this between queued kernels is the device's own."},       \
     {                                                                                              \
         .name = "sm-share", .type = MILL_OPT_NUM,                                                  \
-        .offset = MILL_OPT_OFF(type, field.sm_share, NUM), .def = "0.9", .min = 0, .max = 1,       \
+        .offset = MILL_OPT_OFF(owner, field.sm_share, NUM), .def = "0.9", .min = 0, .max = 1,      \
         .help = "Heuristic: a gap is a wait for SMs if more of them were wanted than there are "   \
                 "for this share of it.",                                                           \
     }
@@ -70,6 +70,7 @@ typedef struct kit_gap {
     int64_t start, ready, end;
     uint32_t next, blocker; /* of the device's activities; blocker or KIT_NO_ACTIVITY */
     uint8_t cause;          /* kit_gap_cause, of [ready, end) */
+    bool one_place;         /* its neighbours on the stream have one place */
 } kit_gap;
 
 typedef struct kit_gaps {
@@ -83,6 +84,16 @@ typedef struct kit_gaps {
 #define KIT_ALL_STREAMS UINT32_MAX
 mill_status kit_gaps_find(mill_run *run, const kit_activities *all, const kit_device *device,
                           uint32_t stream, const kit_gap_rule *rule, kit_gaps *ret_gaps);
+
+/* The gaps of every stream of every device, a list for each of the streams of `all`. */
+mill_status kit_gaps_find_each(mill_run *run, const kit_activities *all, const kit_gap_rule *rule,
+                               kit_gaps **ret_gaps);
+
+/* Fills in ready, blocker and cause of any gaps of a device, of which start, end, next and
+ * one_place are set. Nothing of the stream of `next` may run in such a gap. O((n + gaps) log n).
+ * The others are made of it: no cause is found elsewhere. MILL_OK or E_CANCELLED. */
+mill_status kit_gaps_explain(mill_run *run, const kit_activities *all, const kit_device *device,
+                             const kit_gap_rule *rule, kit_gap *gaps, size_t n);
 
 /* The stream with the most computation (Σ durations; ties: the first), or KIT_ALL_STREAMS if the
  * device computes nothing. */

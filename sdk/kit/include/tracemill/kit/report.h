@@ -41,6 +41,13 @@ void kit_figure_real(kit_report *r, const char *id, const char *label, const cha
 kit_table *kit_table_begin(kit_report *r, const char *id, const char *label, const char *help);
 void kit_table_column(kit_table *t, mill_kind kind, const char *id, const char *label,
                       const char *unit, const char *help);
+/* The same from a list of columns, which ends where id is NULL. Without units: not for REAL. */
+typedef struct kit_column {
+    mill_kind kind;
+    const char *id, *label, *help;
+} kit_column;
+kit_table *kit_table_of(kit_report *r, const char *id, const char *label, const char *help,
+                        const kit_column *columns);
 void kit_table_row(kit_table *t); /* begins the next row */
 void kit_cell_text(kit_table *t, const char *text);
 void kit_cell_int(kit_table *t, int64_t value);
