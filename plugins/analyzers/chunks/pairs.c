@@ -103,7 +103,7 @@ static void weave(const chunks_analysis *a, const chunks_device *d, const findin
         }
         kit_interval span = {x.start < y.start ? x.start : y.start, chunks_longer(x.end, y.end)};
         const chunks_sample *w = weight_of(d, f->b[j]);
-        if (w && w->span.start < span.end) /* woven in too, not put off */
+        if (w && w->span.start <= span.end) /* woven in too, not put off */
             span.end = chunks_longer(span.end, w->span.end);
         add_pair(p, f, span);
         i++, j++;
