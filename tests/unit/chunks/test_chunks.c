@@ -202,6 +202,18 @@ static void test_micro_batches(void) {
     bench_destroy(b);
 }
 
+/* Where there are steps, what lies outside of them is left out. */
+static void test_outside_of_steps(void) {
+    static const activity activities[] = {{0, 7, 0, 10, GEMM}, {0, 7, 20, 30, GEMM}};
+    static const place places[] = {{MILL_CHUNK_FORWARD, 0, MILL_NONE, U, U},
+                                   {MILL_CHUNK_FORWARD, 0, 1, U, U}};
+    bench *b = new_bench(NULL);
+    g_assert_cmpint(RUN(b, &FIXTURE(activities), places), ==, MILL_OK);
+    assert_cost(b, MILL_BASIS_TRANSFER, (mill_chunk_cost){30, U, U, U, U});
+    g_assert_nonnull(look_note(bench_output(b, "report", 0), "coverage"));
+    bench_destroy(b);
+}
+
 /* F and B that take turns are no pair, however their spans interlock. */
 static void test_turns_are_no_pair(void) {
     static const activity activities[] = {
@@ -454,6 +466,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/chunks/sm-scale", test_sm_scale);
     g_test_add_func("/chunks/contention", test_contention);
     g_test_add_func("/chunks/micro-batches", test_micro_batches);
+    g_test_add_func("/chunks/outside-of-steps", test_outside_of_steps);
     g_test_add_func("/chunks/turns-are-no-pair", test_turns_are_no_pair);
     g_test_add_func("/chunks/weight-put-off", test_weight_put_off);
     g_test_add_func("/chunks/whole-chunks", test_whole_chunks);
