@@ -119,25 +119,34 @@ static void tell_summary(kit_report *r, const overlap_analysis *analysis) {
             best->view->number);
 }
 
+/* ---------------------------------------------------------------- all of it */
+
+static void (*const tables[])(kit_report *r, const overlap_analysis *analysis) = {
+    overlap_tell_reasons, overlap_tell_layers,  overlap_tell_steps,     overlap_tell_kinds,
+    overlap_tell_parts,   overlap_tell_kernels, overlap_tell_notify,    overlap_tell_stages,
+    overlap_tell_pairs,   overlap_tell_chunks,  overlap_tell_sm,        overlap_tell_devices,
+    overlap_tell_streams, overlap_tell_classes, overlap_tell_unmatched,
+};
+
 mill_report *overlap_tell(const overlap_analysis *analysis) {
     kit_report *r = kit_report_begin(analysis->run, "overlap", "Compute-communication overlap",
                                      mill_at(analysis->all.trace, analysis->all.trace->path));
     tell_summary(r, analysis);
     tell_notes(r, analysis);
-    if (analysis->all.n_devices == 0) {
+    size_t n = analysis->all.n_devices;
+    if (n == 0) {
         overlap_tell_figures(r, NULL, NULL);
         return kit_report_end(r);
     }
-    for (size_t i = 0; i < analysis->all.n_devices; i++) {
+    for (size_t i = 0; i < n; i++) {
         char scope[KIT_NUMBER_MAX + 8];
         snprintf(scope, sizeof scope, "device %s", analysis->devices[i].view->number);
-        overlap_tell_figures(r, &analysis->devices[i], analysis->all.n_devices > 1 ? scope : NULL);
+        overlap_tell_figures(r, &analysis->devices[i], n > 1 ? scope : NULL);
+        overlap_tell_sm_figures(r, &analysis->devices[i], n > 1 ? scope : NULL);
     }
-    overlap_tell_devices(r, analysis);
-    overlap_tell_streams(r, analysis);
-    overlap_tell_kinds(r, analysis);
-    overlap_tell_classes(r, analysis);
-    if (analysis->n_unmatched > 0)
-        overlap_tell_unmatched(r, analysis);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        tables[i](r, analysis);
+    if (analysis->options->lanes)
+        overlap_tell_lanes(r, analysis);
     return kit_report_end(r);
 }
