@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each launch call stands in: annotations of its thread or its process, ops, the step.
+ *
+ * One sweep over time keeps, for each role and each thread and process, a heap of the annotations
+ * that are open, the shortest on top; those that ended are dropped when they come to the top. So
+ * the innermost annotation costs O(log n), even where annotations are not nested. */
+#include "attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CANCEL_ROWS (1u << 16)
+#define ENGINE_OP "autograd::engine::evaluate_function"
+
+typedef struct heap {
+    uint32_t *v; /* of the list of annotations */
+    size_t n, size;
+} heap;
+
+typedef struct sweep {
+    mill_run *run;
+    const mill_trace *trace;
+    const attribution_options *options;
+    const pattern_set *patterns;
+    site_table *sites;
+    uint8_t *name_roles; /* of each name: bits of roles, 0 while not asked */
+    uint32_t *process;   /* of each thread */
+    size_t n_threads, n_processes;
+    heap *heaps[ROLES];     /* of each thread, then of each process */
+    kit_intern *ordinals;   /* of (process, step, name) */
+    uint32_t *next_ordinal; /* of each of them */
+    uint32_t n_ordinals;
+    uint8_t *backward; /* of each cpu row: under an op of the autograd engine */
+    uint32_t *op;      /* of each cpu row: name of the innermost op that a rule knows */
+    uint8_t *engine;   /* of each thread: it is the autograd engine's */
+} sweep;
+
+/* ---------------------------------------------------------------- the innermost of many */
+
+static bool inner(const annotation *list, uint32_t a, uint32_t b) {
+    int64_t x = list[a].end - list[a].start, y = list[b].end - list[b].start;
+    return x != y ? x < y : a > b; /* the list is by start: of equals the latest */
+}
+
+static void heap_sift(const annotation *list, heap *h, size_t i) {
+    for (;;) {
+        size_t least = i, child = 2 * i + 1;
+        for (size_t c = child; c < h->n && c < child + 2; c++)
+            if (inner(list, h->v[c], h->v[least]))
+                least = c;
+        if (least == i)
+            return;
+        uint32_t swap = h->v[i];
+        h->v[i] = h->v[least];
+        h->v[least] = swap;
+        i = least;
+    }
+}
+
+static void heap_push(const annotation *list, heap *h, uint32_t item) {
+    if (h->n == h->size) {
+        h->size = h->size ? 2 * h->size : 8;
+        h->v = kit_realloc(h->v, h->size, sizeof *h->v);
+    }
+    size_t i = h->n++;
+    for (; i > 0 && inner(list, item, h->v[(i - 1) / 2]); i = (i - 1) / 2)
+        h->v[i] = h->v[(i - 1) / 2];
+    h->v[i] = item;
+}
+
+/* The innermost at a time; times never go back. */
+static uint32_t heap_at(const annotation *list, heap *h, int64_t time) {
+    while (h->n > 0 && list[h->v[0]].end <= time) {
+        h->v[0] = h->v[--h->n];
+        heap_sift(list, h, 0);
+    }
+    return h->n > 0 ? h->v[0] : MILL_NONE;
+}
+
+/* ---------------------------------------------------------------- names and processes */
+
+static uint8_t roles_of(sweep *s, uint32_t name) {
+    uint8_t *roles = &s->name_roles[name];
+    const char *text = mill_name(s->trace, name);
+    place_meaning ignored;
+    if (*roles)
+        return *roles;
+    *roles = 1u << ROLE_ANY;
+    if (pattern_match(s->run, &s->patterns->stage, text, &ignored))
+        *roles |= 1u << ROLE_STAGE;
+    if (pattern_match(s->run, &s->patterns->pipeline, text, &ignored))
+        *roles |= 1u << ROLE_PIPELINE;
+    if (pattern_match(s->run, &s->patterns->optimizer, text, &ignored))
+        *roles |= 1u << ROLE_OPTIMIZER;
+    if (pattern_match(s->run, &s->patterns->step, text, &ignored))
+        *roles |= 1u << ROLE_STEP;
+    if (rules_find(s->run, &s->patterns->rules, RULE_ANNOTATION, text))
+        *roles |= 1u << ROLE_RULE;
+    return *roles;
+}
+
+/* Threads of one pid, or where the file has a word instead, of one word. */
+static void number_processes(sweep *s) {
+    const mill_threads *threads = &s->trace->threads;
+    kit_intern *table = kit_intern_create();
+    s->process = mill_scratch(s->run, threads->n * sizeof *s->process);
+    for (uint64_t i = 0; i < threads->n; i++) {
+        int64_t key[2] = {mill_i64(s->trace, &threads->pid, i), 0};
+        if (key[0] == MILL_UNKNOWN)
+            key[1] = mill_u32(s->trace, &threads->process, i);
+        s->process[i] = kit_intern_add(table, (const char *)key, sizeof key, 0);
+    }
+    s->n_threads = threads->n;
+    s->n_processes = kit_intern_count(table);
+    kit_intern_destroy(table);
+}
+
+/* ---------------------------------------------------------------- first: what there is */
+
+static void mark_launches(sweep *s) {
+    const mill_gpu *gpu = &s->trace->gpu;
+    uint32_t *of_launch = s->sites->of_launch;
+    memset(of_launch, 0xff, s->trace->cpu.n * sizeof *of_launch);
+    for (uint64_t row = 0; row < gpu->n; row++) {
+        uint32_t launch = mill_u32(s->trace, &gpu->launch, row);
+        if (launch == MILL_NONE)
+            continue;
+        of_launch[launch] = 0;
+        s->sites->launched++;
+    }
+}
+
+/* What the ops around each row say; parents come before their children. */
+static void note_op(sweep *s, uint64_t row, uint32_t name, bool is_op) {
+    uint32_t parent = mill_u32(s->trace, &s->trace->cpu.parent, row);
+    if (parent != MILL_NONE) {
+        s->backward[row] = s->backward[parent];
+        if (s->op)
+            s->op[row] = s->op[parent];
+    }
+    if (!is_op)
+        return;
+    const char *text = mill_name(s->trace, name);
+    if (strncmp(text, ENGINE_OP, strlen(ENGINE_OP)) == 0)
+        s->backward[row] = 1;
+    s->sites->autograd |= s->backward[row];
+    if (s->op && rules_find(s->run, &s->patterns->rules, RULE_OP, text))
+        s->op[row] = name;
+}
+
+static mill_status list_annotations(sweep *s) {
+    const mill_cpu *cpu = &s->trace->cpu;
+    site_table *to = s->sites;
+    uint64_t n = 0;
+    for (uint64_t row = 0; row < cpu->n; row++)
+        n += mill_u8(s->trace, &cpu->kind, row) == MILL_CPU_ANNOTATION;
+    to->annotations = mill_scratch(s->run, n * sizeof *to->annotations);
+    for (uint64_t row = 0; row < cpu->n; row++) {
+        uint8_t kind = mill_u8(s->trace, &cpu->kind, row);
+        uint32_t name = mill_u32(s->trace, &cpu->name, row);
+        if (row % CANCEL_ROWS == 0 && mill_cancelled(s->run))
+            return MILL_E_CANCELLED;
+        note_op(s, row, name, kind == MILL_CPU_OP);
+        if (kind != MILL_CPU_ANNOTATION)
+            continue;
+        int64_t start = mill_i64(s->trace, &cpu->start, row);
+        to->annotations[to->n_annotations++] = (annotation){
+            .start = start,
+            .end = start + mill_i64(s->trace, &cpu->dur, row),
+            .row = (uint32_t)row,
+            .name = name,
+            .process = s->process[mill_u32(s->trace, &cpu->thread, row)],
+        };
+        to->n_steps += roles_of(s, name) >> ROLE_STEP & 1;
+    }
+    to->steps = mill_scratch(s->run, to->n_steps * sizeof *to->steps);
+    to->n_steps = 0;
+    return MILL_OK;
+}
+
+/* The engine's threads are those most of whose launches are under its ops: other threads run some
+ * of its ops too, and it launches some work (communication above all) beside them. */
+static void find_engine(sweep *s) {
+    const mill_cpu *cpu = &s->trace->cpu;
+    int64_t *balance = mill_scratch(s->run, s->n_threads * sizeof *balance);
+    s->engine = mill_scratch(s->run, s->n_threads);
+    for (uint64_t row = 0; s->sites->autograd && row < cpu->n; row++)
+        if (s->sites->of_launch[row] != MILL_NONE)
+            balance[mill_u32(s->trace, &cpu->thread, row)] += s->backward[row] ? 1 : -1;
+    for (size_t t = 0; t < s->n_threads; t++)
+        s->engine[t] = balance[t] > 0;
+}
+
+/* ---------------------------------------------------------------- then: the sweep */
+
+static void push(sweep *s, uint32_t index) {
+    annotation *list = s->sites->annotations, *a = &list[index];
+    uint32_t thread = mill_u32(s->trace, &s->trace->cpu.thread, a->row);
+    uint8_t roles = roles_of(s, a->name);
+    for (int r = 0; r < ROLES; r++)
+        if (roles >> r & 1) {
+            heap_push(list, &s->heaps[r][thread], index);
+            heap_push(list, &s->heaps[r][s->n_threads + a->process], index);
+        }
+    if (roles >> ROLE_STEP & 1) {
+        a->step = (uint32_t)s->sites->n_steps;
+        s->sites->steps[s->sites->n_steps++] = (step){.annotation = index};
+    } else {
+        uint32_t around = heap_at(list, &s->heaps[ROLE_STEP][s->n_threads + a->process], a->start);
+        a->step = around == MILL_NONE ? MILL_NONE : list[around].step;
+    }
+    uint32_t key[3] = {a->process, a->step, a->name};
+    uint32_t number = kit_intern_add(s->ordinals, (const char *)key, sizeof key, 0);
+    if (number == s->n_ordinals)
+        s->n_ordinals++; /* its count is zero, as scratch memory is */
+    a->ordinal = s->next_ordinal[number]++;
+}
+
+/* A thread takes what stands around it on another thread of its process only where nothing does on
+ * its own; steps are those of the process. */
+static site look_around(sweep *s, uint64_t row, int64_t time) {
+    const annotation *list = s->sites->annotations;
+    uint32_t thread = mill_u32(s->trace, &s->trace->cpu.thread, row);
+    size_t process = s->n_threads + s->process[thread];
+    site found = {
+        .op = s->op ? s->op[row] : MILL_NONE,
+        .launched = 1,
+        .backward = s->backward[row] || s->engine[thread],
+    };
+    for (int r = 0; r < ROLES; r++) {
+        found.innermost[r] = heap_at(list, &s->heaps[r][thread], time);
+        if (found.innermost[r] == MILL_NONE && (s->options->inherit || r == ROLE_STEP))
+            found.innermost[r] = heap_at(list, &s->heaps[r][process], time);
+    }
+    uint32_t around = found.innermost[ROLE_STEP];
+    found.step = around == MILL_NONE ? MILL_NONE : list[around].step;
+    return found;
+}
+
+static mill_status sweep_launches(sweep *s) {
+    const mill_cpu *cpu = &s->trace->cpu;
+    site_table *to = s->sites;
+    uint32_t next = 0, number = 0;
+    site last = {0};
+    for (uint64_t row = 0; row < cpu->n; row++) {
+        if (row % CANCEL_ROWS == 0 && mill_cancelled(s->run))
+            return MILL_E_CANCELLED;
+        if (to->of_launch[row] == MILL_NONE)
+            continue;
+        int64_t time = mill_i64(s->trace, &cpu->start, row);
+        while (next < to->n_annotations && to->annotations[next].start <= time)
+            push(s, next++);
+        site here = look_around(s, row, time);
+        if (memcmp(&here, &last, sizeof here) != 0)
+            number = kit_intern_add(to->table, (const char *)&here, sizeof here, 0);
+        to->of_launch[row] = number;
+        last = here;
+    }
+    while (next < to->n_annotations)
+        push(s, next++);
+    return MILL_OK;
+}
+
+static void add_sites_without_launch(sweep *s) {
+    site_table *to = s->sites;
+    to->by_start = s->options->steps_by_start && to->launched == 0 && to->n_steps > 0;
+    to->of_step = mill_scratch(s->run, (to->n_steps + 1) * sizeof *to->of_step);
+    for (uint32_t i = 0; i <= to->n_steps; i++) {
+        site nowhere = {.op = MILL_NONE, .step = i < to->n_steps ? i : MILL_NONE};
+        memset(nowhere.innermost, 0xff, sizeof nowhere.innermost);
+        to->of_step[i] = kit_intern_add(to->table, (const char *)&nowhere, sizeof nowhere, 0);
+    }
+}
+
+static void set_up(sweep *s) {
+    uint64_t n_cpu = s->trace->cpu.n;
+    s->name_roles = mill_scratch(s->run, s->trace->names.texts.n);
+    s->backward = mill_scratch(s->run, n_cpu);
+    if (s->patterns->rules.n > 0) {
+        s->op = mill_scratch(s->run, n_cpu * sizeof *s->op);
+        memset(s->op, 0xff, n_cpu * sizeof *s->op);
+    }
+    s->sites->of_launch = mill_scratch(s->run, n_cpu * sizeof *s->sites->of_launch);
+    s->sites->table = kit_intern_create();
+    s->ordinals = kit_intern_create();
+    number_processes(s);
+    for (int r = 0; r < ROLES; r++)
+        s->heaps[r] = kit_alloc(s->n_threads + s->n_processes, sizeof *s->heaps[r]);
+}
+
+static void tear_down(sweep *s) {
+    for (int r = 0; r < ROLES; r++) {
+        for (size_t i = 0; i < s->n_threads + s->n_processes; i++)
+            free(s->heaps[r][i].v);
+        free(s->heaps[r]);
+    }
+    kit_intern_destroy(s->ordinals);
+}
+
+mill_status sites_find(mill_run *run, const mill_trace *trace, const attribution_options *options,
+                       const pattern_set *patterns, site_table *ret_sites) {
+    *ret_sites = (site_table){0};
+    sweep s = {
+        .run = run, .trace = trace, .options = options, .patterns = patterns, .sites = ret_sites};
+    set_up(&s);
+    mark_launches(&s);
+    mill_status status = list_annotations(&s);
+    if (status == MILL_OK) {
+        s.next_ordinal = mill_scratch(run, (ret_sites->n_annotations + 1) * sizeof *s.next_ordinal);
+        find_engine(&s);
+        status = sweep_launches(&s);
+    }
+    if (status == MILL_OK)
+        add_sites_without_launch(&s);
+    tear_down(&s);
+    if (status != MILL_OK)
+        sites_finish(ret_sites);
+    return status;
+}
+
+void sites_finish(site_table *sites) {
+    kit_intern_destroy(sites->table);
+    sites->table = NULL;
+}
+
+/* ---------------------------------------------------------------- questions */
+
+/* The last step begun at a time, if it still goes on. */
+static size_t step_at(const site_table *sites, int64_t time) {
+    size_t low = 0, high = sites->n_steps;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sites->annotations[sites->steps[middle].annotation].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool inside = low > 0 && time < sites->annotations[sites->steps[low - 1].annotation].end;
+    return inside ? low - 1 : sites->n_steps;
+}
+
+uint32_t sites_of(const site_table *sites, const mill_trace *trace, uint64_t row) {
+    uint32_t launch = mill_u32(trace, &trace->gpu.launch, row);
+    if (launch != MILL_NONE)
+        return sites->of_launch[launch];
+    size_t at = sites->n_steps;
+    if (sites->by_start)
+        at = step_at(sites, mill_i64(trace, &trace->gpu.start, row));
+    return sites->of_step[at];
+}
+
+site sites_get(const site_table *sites, uint32_t number) {
+    site copy; /* texts are not aligned */
+    memcpy(&copy, kit_intern_text(sites->table, number, NULL), sizeof copy);
+    return copy;
+}
