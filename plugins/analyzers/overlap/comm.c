@@ -234,16 +234,14 @@ static int compare_kernels(const void *a, const void *b) {
 }
 
 static const kit_column kernel_columns[] = {
-    {MILL_KIND_ID, "device", "device", NULL},
     {MILL_KIND_NS, "start", "start", "From the window's start."},
-    {MILL_KIND_NS, "dur", "duration", NULL},
+    {MILL_KIND_ID, "device", "dev.", NULL},
+    {MILL_KIND_ID, "stream", "stream", NULL},
+    {MILL_KIND_NS, "dur", "dur.", NULL},
     {MILL_KIND_NS, "exposed", "exposed", "owned time outside of C"},
     {MILL_KIND_NS, "hidden", "hidden", "|a ∩ C|"},
-    {MILL_KIND_TEXT, "kind", "kind", NULL},
-    {MILL_KIND_TEXT, "stage", "stage", NULL},
-    {MILL_KIND_ID, "layer", "layer", NULL},
-    {MILL_KIND_ID, "stream", "stream", NULL},
     {MILL_KIND_COUNT, "sms", "SMs", "min(blocks of its grid, SMs of the device)"},
+    {MILL_KIND_TEXT, "kind", "kind", NULL},
     {0},
 };
 
@@ -252,16 +250,18 @@ static void tell_kernel(kit_table *t, const overlap_analysis *analysis, const ke
     const kit_activity *a = &view->v[k->comm->activity];
     int64_t sms = kit_activity_sms(&analysis->all, view, a);
     kit_table_row(t);
-    kit_cell_int(t, view->id);
     kit_cell_int(t, a->start - view->window.start);
+    kit_cell_int(t, view->id);
+    kit_cell_int(t, analysis->streams[a->stream].view->id);
     kit_cell_int(t, a->end - a->start);
     kit_cell_int(t, k->comm->exposed);
     kit_cell_int(t, k->comm->hidden);
+    kit_cell_int(t, sms > 0 ? sms : MILL_UNKNOWN);
     kit_cell_text(t, kit_kind_name(&analysis->all, a->kind));
+    if (!overlap_staged(analysis))
+        return;
     kit_cell_text(t, kit_stage_name(&analysis->all, a->place));
     kit_cell_int(t, overlap_layer_of(analysis, a->place));
-    kit_cell_int(t, analysis->streams[a->stream].view->id);
-    kit_cell_int(t, sms > 0 ? sms : MILL_UNKNOWN);
 }
 
 void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
@@ -279,6 +279,10 @@ void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
                                 "The most exposed first; where communication coincides, the "
                                 "earliest started owns the time.",
                                 kernel_columns);
+    if (overlap_staged(analysis)) {
+        kit_table_column(t, MILL_KIND_TEXT, "stage", "stage", NULL, NULL);
+        kit_table_column(t, MILL_KIND_ID, "layer", "layer", NULL, NULL);
+    }
     for (size_t i = 0; i < n && i < (size_t)analysis->options->kernels; i++)
         tell_kernel(t, analysis, &kernels[i]);
 }

@@ -35,9 +35,10 @@ static const mill_option options[] = {
     {.name = "min-coverage",
      .type = MILL_OPT_NUM,
      .offset = MILL_OPT_OFF(overlap_options, min_coverage, NUM),
-     .def = "0.5",
+     .def = "50",
      .min = 0,
-     .max = 1,
+     .max = 100,
+     .unit = "%",
      .help = "Heuristic: what is told by stage, chunk and layer is left out if the attribution "
              "places less than this share of the device's busy time."},
     {.name = "top",

@@ -180,6 +180,7 @@ mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device);
 
 /* The report of it, to be posted. */
 mill_report *overlap_tell(const overlap_analysis *analysis);
+void overlap_tell_notes(kit_report *r, const overlap_analysis *analysis);
 void overlap_tell_figures(kit_report *r, const overlap_device *device, const char *scope);
 void overlap_tell_sm_figures(kit_report *r, const overlap_device *device, const char *scope);
 
@@ -217,7 +218,8 @@ const char *overlap_reason_name(unsigned reason);
 /* Whether the kind's kernels wait for other ranks, by the option. */
 bool overlap_waits(const overlap_analysis *analysis, uint16_t kind);
 
-/* Several steps are told apart. */
+/* Something is told by stage; several steps are told apart. */
+bool overlap_staged(const overlap_analysis *analysis);
 bool overlap_several_steps(const overlap_analysis *analysis);
 
 /* Whether the run should end, asked for each row i, answered for some. */

@@ -41,6 +41,13 @@ int64_t overlap_step_number(const overlap_analysis *analysis, uint32_t step) {
     return step == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->step_number[step];
 }
 
+bool overlap_staged(const overlap_analysis *analysis) {
+    for (size_t i = 0; i < analysis->all.n_devices; i++)
+        if (analysis->devices[i].staged)
+            return true;
+    return false;
+}
+
 bool overlap_several_steps(const overlap_analysis *analysis) {
     return analysis->all.places && analysis->all.places->n_steps > 1;
 }
@@ -62,7 +69,8 @@ mill_status overlap_find_places(overlap_analysis *analysis, overlap_device *devi
         layer |= staged && overlap_layer_of(analysis, a->place) != MILL_UNKNOWN;
     }
     device->placed = placed.busy;
-    bool enough = (double)placed.busy >= analysis->options->min_coverage * (double)device->all.busy;
+    bool enough =
+        100 * (double)placed.busy >= analysis->options->min_coverage * (double)device->all.busy;
     device->staged = stage && enough;
     device->chunked = chunk && enough;
     device->layered = layer && enough;

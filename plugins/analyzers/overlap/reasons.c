@@ -19,17 +19,17 @@ const char *overlap_reason_name(unsigned reason) {
 }
 
 static const char *const meanings[OVERLAP_REASONS] = {
-    [KIT_GAP_LAUNCH_LATENCY] = "computation is just launched",
+    [KIT_GAP_LAUNCH_LATENCY] = "computation just launched",
     [KIT_GAP_KERNEL] = "short gap between kernels",
     [KIT_GAP_SM_WAIT] = "computation waits for SMs",
     [KIT_GAP_WAIT_COMM] = "computation waits for it",
     [KIT_GAP_WAIT_COMPUTE] = "waits for another stream",
-    [KIT_GAP_UNEXPLAINED] = "waits for what is not known",
-    [OVERLAP_NOT_LAUNCHED] = "computation is not launched",
+    [KIT_GAP_UNEXPLAINED] = "waits for something else",
+    [OVERLAP_NOT_LAUNCHED] = "computation not launched",
     [OVERLAP_BEFORE_FIRST] = "nothing was computed yet",
     [OVERLAP_AFTER_LAST] = "all is computed",
     [OVERLAP_MEMORY] = "copies on its stream",
-    [OVERLAP_SAME_STREAM] = "it runs on that stream itself",
+    [OVERLAP_SAME_STREAM] = "it runs on that stream",
     [OVERLAP_OTHER] = "other work on that stream",
     [OVERLAP_NO_COMPUTATION] = "the device computes nothing",
 };
@@ -261,15 +261,12 @@ static int compare_stretches(const void *a, const void *b) {
 }
 
 static const kit_column stretch_columns[] = {
-    {MILL_KIND_ID, "device", "device", NULL},
     {MILL_KIND_NS, "start", "start", "From the window's start."},
+    {MILL_KIND_ID, "device", "dev.", NULL},
     {MILL_KIND_NS, "exposed", "exposed", NULL},
     {MILL_KIND_NS, "gap", "gap", "The whole gap of the computing stream around it."},
     {MILL_KIND_TEXT, "reason", "reason", NULL},
-    {MILL_KIND_TEXT, "communication", "exposed kind", "What is exposed."},
-    {MILL_KIND_TEXT, "stage", "of", "Its stage."},
-    {MILL_KIND_ID, "layer", "layer", NULL},
-    {MILL_KIND_TEXT, "next", "before", "Stage of what the computing stream runs next."},
+    {MILL_KIND_TEXT, "kind", "kind", "Of the communication that is exposed."},
     {0},
 };
 
@@ -280,12 +277,14 @@ static void tell_stretch(kit_table *t, const overlap_analysis *analysis, const s
     if (s->reason == KIT_GAP_WAIT_COMM)
         comm = &v[gap->blocker];
     kit_table_row(t);
-    kit_cell_int(t, device->view->id);
     kit_cell_int(t, s->start - device->view->window.start);
+    kit_cell_int(t, device->view->id);
     kit_cell_int(t, s->exposed);
     kit_cell_int(t, gap ? gap->end - gap->start : MILL_UNKNOWN);
     kit_cell_text(t, overlap_reason_name(s->reason));
     kit_cell_text(t, kit_kind_name(&analysis->all, comm->kind));
+    if (!overlap_staged(analysis))
+        return;
     kit_cell_text(t, kit_stage_name(&analysis->all, comm->place));
     kit_cell_int(t, overlap_layer_of(analysis, comm->place));
     kit_cell_text(t, gap ? kit_stage_name(&analysis->all, v[gap->next].place) : NULL);
@@ -301,6 +300,12 @@ static void tell_stretches(kit_report *r, const overlap_analysis *analysis, size
         r, "exposed_gaps", "Where most is exposed",
         "Exposed communication that comes at once; of wait_comm, the kernel that is waited for.",
         stretch_columns);
+    if (overlap_staged(analysis)) {
+        kit_table_column(t, MILL_KIND_TEXT, "stage", "stage", NULL, "Of the communication.");
+        kit_table_column(t, MILL_KIND_ID, "layer", "layer", NULL, NULL);
+        kit_table_column(t, MILL_KIND_TEXT, "next", "before", NULL,
+                         "Stage of what the computing stream runs next.");
+    }
     for (size_t i = 0; i < n && i < (size_t)analysis->options->kernels; i++)
         tell_stretch(t, analysis, &all[i]);
 }
