@@ -1,41 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Real profiles, read and analysed, against right values computed by other means. */
-#include "bench_host.h"
+#include "data.h"
 #include "look.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
-
-/* The folder of real profiles, or NULL: the test is then marked as skipped. */
-static const char *data_folder(void) {
-    const char *folder = g_getenv("TRACEMILL_TEST_DATA");
-    if (folder && g_file_test(folder, G_FILE_TEST_IS_DIR))
-        return folder;
-    g_test_skip("skipped: the folder of real profiles is not there (meson option data_dir)");
-    return NULL;
-}
-
-static cJSON *read_json(const char *folder, const char *name) {
-    g_autofree char *path = g_build_filename(folder, name, NULL), *text = NULL;
-    g_autoptr(GError) error = NULL;
-    g_file_get_contents(path, &text, NULL, &error);
-    g_assert_no_error(error);
-    cJSON *json = cJSON_Parse(text);
-    g_assert_nonnull(json);
-    return json;
-}
-
-static const cJSON *field(const cJSON *object, const char *name) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (!value)
-        g_error("the right values have no \"%s\"", name);
-    return value;
-}
-
-/* cJSON's numbers are doubles, which hold these integers exactly (below 2^53). */
-static int64_t integer(const cJSON *object, const char *name) {
-    return (int64_t)field(object, name)->valuedouble;
-}
 
 typedef struct analysed {
     bench *reader, *analyzer;
@@ -44,24 +12,15 @@ typedef struct analysed {
 
 /* setting: an option of the analyzer, beside `top`, or NULL. */
 static void analysed_init(analysed *a, const char *folder, const char *trace, const char *setting) {
-    g_autofree char *option = g_strdup_printf("path=%s/traces/%s.json.gz", folder, trace);
-    g_autofree char *rules =
-        g_strdup_printf("kernel-rules=%s/etc/rules/kernels.ini", g_getenv("TRACEMILL_TEST_SOURCE"));
-    a->reader = bench_create(bench_open("plugins/readers/kineto/kineto.so"), "kineto.read");
-    bench_option(a->reader, option);
-    bench_option(a->reader, rules);
-    bench_option(a->reader, "planes=off"); /* the right values are by category alone */
-    mill_status status = bench_run(a->reader);
-    g_assert_cmpstr(bench_causes(a->reader), ==, "");
-    g_assert_cmpint(status, ==, MILL_OK);
-
+    g_autofree char *path = g_strdup_printf("%s/traces/%s.json.gz", folder, trace);
+    a->reader = data_read(path);
     a->analyzer = bench_create(bench_open("plugins/analyzers/overlap/overlap.so"), "overlap");
     bench_option(a->analyzer, "top=1000");
     if (setting)
         bench_option(a->analyzer, setting);
     bench_input(a->analyzer, "trace", "mill.trace/1", bench_output(a->reader, "trace", 0), "trace",
                 trace);
-    status = bench_run(a->analyzer);
+    mill_status status = bench_run(a->analyzer);
     g_assert_cmpstr(bench_causes(a->analyzer), ==, "");
     g_assert_cmpint(status, ==, MILL_OK);
     a->report = bench_output(a->analyzer, "report", 0);
@@ -80,9 +39,9 @@ static void check_classes(const mill_report *report, int64_t device, const cJSON
     for (size_t i = 0; i < G_N_ELEMENTS(classes); i++) {
         int64_t row = look_row(table, device, "class", classes[i].ours);
         g_assert_cmpint(look_cell(table, row, "n").i, ==,
-                        integer(field(right, "count"), classes[i].theirs));
+                        data_integer(data_field(right, "count"), classes[i].theirs));
         g_assert_cmpint(look_cell(table, row, "sum").i, ==,
-                        integer(field(right, "sum_duration_ns"), classes[i].theirs));
+                        data_integer(data_field(right, "sum_duration_ns"), classes[i].theirs));
     }
 }
 
@@ -90,10 +49,10 @@ static void check_kinds(const mill_report *report, int64_t device, const cJSON *
     const mill_table *table = look_table(report, "kinds");
     const cJSON *kind;
     int n = 0;
-    cJSON_ArrayForEach(kind, field(right, "communication_kinds")) {
+    cJSON_ArrayForEach(kind, data_field(right, "communication_kinds")) {
         int64_t row = look_row(table, device, "kind", kind->string);
-        g_assert_cmpint(look_cell(table, row, "n").i, ==, integer(kind, "count"));
-        g_assert_cmpint(look_cell(table, row, "sum").i, ==, integer(kind, "sum_ns"));
+        g_assert_cmpint(look_cell(table, row, "n").i, ==, data_integer(kind, "count"));
+        g_assert_cmpint(look_cell(table, row, "sum").i, ==, data_integer(kind, "sum_ns"));
         n++;
     }
     int rows = 0;
@@ -119,8 +78,8 @@ static void check_device(const mill_report *report, const cJSON *right, const ch
     };
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++)
         g_assert_cmpint(look_int(report, figures[i].ours, scope), ==,
-                        integer(right, figures[i].theirs));
-    const cJSON *ratio = field(right, "overlap_over_communication");
+                        data_integer(right, figures[i].theirs));
+    const cJSON *ratio = data_field(right, "overlap_over_communication");
     double ours = look_ratio(report, "overlap_over_comm", scope);
     g_assert_cmpint(isnan(ours), ==, cJSON_IsNull(ratio));
     if (!isnan(ours))
@@ -135,16 +94,16 @@ static void test_corpus(void) {
     const char *folder = data_folder();
     if (!folder)
         return;
-    cJSON *corpus = read_json(folder, "oracle/corpus.json");
+    cJSON *corpus = data_json(folder, "oracle/corpus.json");
     const cJSON *trace, *device;
     int devices = 0;
     cJSON_ArrayForEach(trace, corpus) {
         g_test_message("%s", trace->string);
         analysed a;
         analysed_init(&a, folder, trace->string, NULL);
-        int n = cJSON_GetArraySize(field(trace, "devices"));
+        int n = cJSON_GetArraySize(data_field(trace, "devices"));
         g_assert_true((n == 0) == (look_note(a.report, "no_device_events") != NULL));
-        cJSON_ArrayForEach(device, field(trace, "devices")) {
+        cJSON_ArrayForEach(device, data_field(trace, "devices")) {
             g_autofree char *scope = g_strdup_printf("device %s", device->string);
             check_device(a.report, device, n > 1 ? scope : NULL);
             devices++;
@@ -162,9 +121,10 @@ static void check_train_kinds(const mill_report *report, const cJSON *right) {
     const cJSON *kind;
     cJSON_ArrayForEach(kind, right) {
         int64_t row = look_row(table, 0, "kind", kind->string);
-        g_assert_cmpint(look_cell(table, row, "exposed").i, ==, 1000 * integer(kind, "exposed"));
+        g_assert_cmpint(look_cell(table, row, "exposed").i, ==,
+                        1000 * data_integer(kind, "exposed"));
         g_assert_cmpfloat_with_epsilon(look_cell(table, row, "hidden").d,
-                                       field(kind, "hidden_over_dur")->valuedouble, 5e-7);
+                                       data_field(kind, "hidden_over_dur")->valuedouble, 5e-7);
     }
     g_assert_cmpuint(table->rows, ==, (uint64_t)cJSON_GetArraySize(right));
 }
@@ -174,11 +134,11 @@ static void check_train_streams(const mill_report *report, const cJSON *right) {
     const cJSON *stream;
     cJSON_ArrayForEach(stream, right) {
         int64_t row = look_row_of(table, 0, "stream", g_ascii_strtoll(stream->string, NULL, 10));
-        g_assert_cmpint(look_cell(table, row, "n").i, ==, integer(stream, "activities"));
-        g_assert_cmpint(look_cell(table, row, "sum").i, ==, 1000 * integer(stream, "dur_sum"));
-        g_assert_cmpint(look_cell(table, row, "busy").i, ==, 1000 * integer(stream, "busy"));
-        g_assert_cmpint(look_cell(table, row, "first").i, ==, 1000 * integer(stream, "first"));
-        g_assert_cmpint(look_cell(table, row, "last").i, ==, 1000 * integer(stream, "last"));
+        g_assert_cmpint(look_cell(table, row, "n").i, ==, data_integer(stream, "activities"));
+        g_assert_cmpint(look_cell(table, row, "sum").i, ==, 1000 * data_integer(stream, "dur_sum"));
+        g_assert_cmpint(look_cell(table, row, "busy").i, ==, 1000 * data_integer(stream, "busy"));
+        g_assert_cmpint(look_cell(table, row, "first").i, ==, 1000 * data_integer(stream, "first"));
+        g_assert_cmpint(look_cell(table, row, "last").i, ==, 1000 * data_integer(stream, "last"));
     }
     g_assert_cmpuint(table->rows, ==, (uint64_t)cJSON_GetArraySize(right));
 }
@@ -191,17 +151,17 @@ static void check_figures(const mill_report *report, const cJSON *right) {
     static const char *const times[] = {
         "T", "busy", "idle", "comp", "comm", "mem", "overlap", "exposed_comm", "comp_without_comm"};
     for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
-        g_assert_cmpint(look_int(report, times[i], NULL), ==, 1000 * integer(right, times[i]));
+        g_assert_cmpint(look_int(report, times[i], NULL), ==, 1000 * data_integer(right, times[i]));
     const cJSON *state;
-    cJSON_ArrayForEach(state, field(right, "excl")) {
+    cJSON_ArrayForEach(state, data_field(right, "excl")) {
         g_autofree char *id = g_strdup_printf("excl_%s", state->string);
         g_assert_cmpint(look_int(report, id, NULL), ==, 1000 * (int64_t)state->valuedouble);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(ratios); i++)
         g_assert_cmpfloat_with_epsilon(look_ratio(report, ratios[i], NULL),
-                                       field(right, ratios[i])->valuedouble, 5e-7);
+                                       data_field(right, ratios[i])->valuedouble, 5e-7);
     g_assert_cmpfloat_with_epsilon(look_ratio(report, "jaccard", NULL),
-                                   field(right, "overlap_jaccard")->valuedouble, 5e-7);
+                                   data_field(right, "overlap_jaccard")->valuedouble, 5e-7);
 }
 
 /* DeepSeek's training profile, for which every figure is known. */
@@ -209,19 +169,19 @@ static void test_train(void) {
     const char *folder = data_folder();
     if (!folder)
         return;
-    cJSON *right = read_json(folder, "oracle/overlap/train_expected.json");
+    cJSON *right = data_json(folder, "oracle/overlap/train_expected.json");
     analysed a;
     analysed_init(&a, folder, "deepseek-train", NULL);
-    check_figures(a.report, field(field(right, "overlap"), "gpu_span"));
-    check_train_kinds(a.report, field(right, "comm_by_kind"));
-    check_train_streams(a.report, field(right, "streams"));
+    check_figures(a.report, data_field(data_field(right, "overlap"), "gpu_span"));
+    check_train_kinds(a.report, data_field(right, "comm_by_kind"));
+    check_train_streams(a.report, data_field(right, "streams"));
     g_assert_cmpstr(a.report->summary, ==,
                     "96.3 % of communication is hidden under computation; 4 190 µs (3.2 % of the "
                     "window) are exposed.");
     analysed_finish(&a);
 
     analysed_init(&a, folder, "deepseek-train", "streams-as-communication=27");
-    check_figures(a.report, field(field(right, "overlap_variants"), "by_stream_27"));
+    check_figures(a.report, data_field(data_field(right, "overlap_variants"), "by_stream_27"));
     analysed_finish(&a);
     cJSON_Delete(right);
 }

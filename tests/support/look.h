@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks values up in a report by their ids. What is not there ends the test with a message. */
-#ifndef OVERLAP_LOOK_H
-#define OVERLAP_LOOK_H
+#ifndef TRACEMILL_TESTS_LOOK_H
+#define TRACEMILL_TESTS_LOOK_H
 
 #include <glib.h>
 #include <tracemill/report.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small traces for the tests of the overlap analyzer, written as lists of activities. */
-#ifndef OVERLAP_FIXTURE_H
-#define OVERLAP_FIXTURE_H
+/* Small traces for the tests of analyzers, written as lists of activities. */
+#ifndef TRACEMILL_TESTS_FIXTURE_H
+#define TRACEMILL_TESTS_FIXTURE_H
 
 #include "bench_host.h"
 
@@ -13,6 +13,7 @@ typedef struct activity {
     mill_class cls;
     const char *kind;      /* or NULL: its class has no kinds */
     const char *operation; /* kind of the collective that the file tells of, or NULL */
+    int64_t grid;          /* blocks; 0: not known */
 } activity;
 
 typedef struct fixture {
@@ -21,6 +22,7 @@ typedef struct fixture {
     int64_t described_device; /* told of, beside those with activities; MILL_UNKNOWN: none */
     bool diagnostics;         /* with two lost events, FIXTURE_LOST, and cut short */
     const char *stream_label; /* of all streams, or NULL */
+    int64_t sms;              /* of device 0; 0: not known */
 } fixture;
 
 #define FIXTURE_PATH "rank0.json"

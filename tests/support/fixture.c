@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small traces for the tests of the overlap analyzer. */
+/* Small traces for the tests of analyzers. */
 #include "fixture.h"
 
 #include <string.h>
@@ -40,6 +40,8 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
         label = kit_trace_string(t, f->stream_label, strlen(f->stream_label));
     if (f->described_device != MILL_UNKNOWN)
         kit_trace_device(t, f->described_device);
+    if (f->sms)
+        kit_trace_describe_device(t, kit_trace_device(t, 0), MILL_NONE, f->sms);
     for (size_t i = 0; i < f->n; i++) {
         const activity *a = &f->activities[i];
         uint32_t device = kit_trace_device(t, a->device);
@@ -48,7 +50,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
             .dur = a->dur,
             .correlation = (int64_t)i + 1, /* no two are the same record */
             .external_id = MILL_UNKNOWN,
-            .grid = MILL_UNKNOWN,
+            .grid = a->grid ? a->grid : MILL_UNKNOWN,
             .block = MILL_UNKNOWN,
             .bytes = MILL_UNKNOWN,
             .waited_event = MILL_UNKNOWN,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds F&B: a forward and a backward chunk that a device runs at once.
+ *
+ * A heuristic, unless an annotation says so: two chunks are a pair if in their common time both are
+ * active for at least `pair-share` of the time in which the less active of them is.
+ */
+#include "chunks.h"
+
+#include <stdlib.h>
+
+typedef struct finding {
+    kit_cover forward, backward, both; /* when chunks of either kind, and of both, are active */
+    kit_cover comp, comm;
+    const chunks_sample **f, **b; /* by start */
+    size_t n_f, n_b;
+} finding;
+
+typedef struct pairs {
+    int64_t n, span, bound; /* sums */
+} pairs;
+
+static void cover(mill_run *run, kit_cover *c, const kit_set *set) {
+    kit_cover_init(c, set, mill_scratch(run, (set->n + 1) * sizeof(int64_t)));
+}
+
+/* When a forward chunk is active, or a backward one. */
+static kit_set *active_set(mill_run *run, const chunks_analysis *a, const kit_device *device,
+                           bool forward) {
+    kit_set *set = mill_scratch(run, sizeof *set);
+    set->v = mill_scratch(run, device->n * sizeof *set->v);
+    for (size_t i = 0; i < device->n; i++) {
+        const kit_activity *x = &device->v[i];
+        if (!chunks_counts(a, x->place))
+            continue;
+        uint8_t chunk = a->all.places->chunk[x->place];
+        if (forward ? chunk == MILL_CHUNK_FORWARD
+                    : chunk == MILL_CHUNK_BACKWARD || chunk == MILL_CHUNK_WEIGHT)
+            set->v[set->n++] = (kit_interval){x->start, x->end};
+    }
+    set->n = kit_intervals_normalise(set->v, set->n);
+    return set;
+}
+
+static int compare_starts(const void *a, const void *b) {
+    const chunks_sample *x = *(const chunks_sample *const *)a;
+    const chunks_sample *y = *(const chunks_sample *const *)b;
+    if (x->span.start != y->span.start)
+        return x->span.start < y->span.start ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static size_t list_chunks(mill_run *run, const chunks_device *d, mill_chunk chunk,
+                          const chunks_sample ***ret_list) {
+    const chunks_sample **list = mill_scratch(run, (size_t)d->n[chunk] * sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_samples; i++)
+        if (d->samples[i].chunk == chunk)
+            list[n++] = &d->samples[i];
+    qsort(list, n, sizeof *list, compare_starts);
+    *ret_list = list;
+    return n;
+}
+
+static int compare_micro_batches(const void *a, const void *b) {
+    const chunks_sample *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    if (x->micro_batch != y->micro_batch)
+        return x->micro_batch < y->micro_batch ? -1 : 1;
+    return (x->instance > y->instance) - (x->instance < y->instance);
+}
+
+/* The gradients of the weights that belong to a backward chunk, or NULL. */
+static const chunks_sample *weight_of(const chunks_device *d, const chunks_sample *backward) {
+    const chunks_sample *first = /* samples stand in the order of chunks */
+        d->samples + d->n[MILL_CHUNK_FORWARD] + d->n[MILL_CHUNK_BACKWARD];
+    return bsearch(backward, first, (size_t)d->n[MILL_CHUNK_WEIGHT], sizeof *first,
+                   compare_micro_batches);
+}
+
+static kit_interval common(kit_interval a, kit_interval b) {
+    kit_interval c = {chunks_longer(a.start, b.start), a.end < b.end ? a.end : b.end};
+    return c.start < c.end ? c : (kit_interval){c.start, c.start};
+}
+
+static void add_pair(pairs *p, const finding *f, kit_interval span) {
+    int64_t comp = kit_covered(&f->comp, span), comm = kit_covered(&f->comm, span);
+    p->n++;
+    p->span = kit_add(p->span, span.end - span.start);
+    p->bound = kit_add(p->bound, chunks_longer(comp, comm));
+}
+
+/* Walks both lists by time; a chunk is part of one pair at most. */
+static void weave(const chunks_analysis *a, const chunks_device *d, const finding *f, pairs *p) {
+    for (size_t i = 0, j = 0; i < f->n_f && j < f->n_b;) {
+        kit_interval x = f->f[i]->span, y = f->b[j]->span;
+        int64_t both = kit_covered(&f->both, common(x, y));
+        int64_t forward = kit_covered(&f->forward, x), backward = kit_covered(&f->backward, y);
+        int64_t less = forward < backward ? forward : backward;
+        if (both == 0 || (double)both < a->options->pair_share * (double)less) {
+            x.end <= y.end ? i++ : j++;
+            continue;
+        }
+        kit_interval span = {x.start < y.start ? x.start : y.start, chunks_longer(x.end, y.end)};
+        const chunks_sample *w = weight_of(d, f->b[j]);
+        if (w && w->span.start < span.end) /* woven in too, not put off */
+            span.end = chunks_longer(span.end, w->span.end);
+        add_pair(p, f, span);
+        i++, j++;
+    }
+}
+
+void chunks_find_pairs(mill_run *run, const chunks_analysis *a, chunks_device *d) {
+    finding f = {0};
+    pairs p = {0};
+    const kit_set *sets = d->device->sets;
+    cover(run, &f.comp, &sets[KIT_COMP]);
+    cover(run, &f.comm, &sets[KIT_COMM]);
+    for (size_t i = 0; i < d->n_samples; i++)
+        if (d->samples[i].chunk == MILL_CHUNK_PAIR)
+            add_pair(&p, &f, d->samples[i].span);
+    if (p.n == 0 && d->n[MILL_CHUNK_FORWARD] > 0 && d->n[MILL_CHUNK_BACKWARD] > 0) {
+        kit_set *forward = active_set(run, a, d->device, true);
+        kit_set *backward = active_set(run, a, d->device, false);
+        kit_set both = {mill_scratch(run, (forward->n + backward->n) * sizeof(kit_interval)), 0};
+        both.n = kit_intervals_intersect(forward->v, forward->n, backward->v, backward->n, both.v);
+        cover(run, &f.forward, forward);
+        cover(run, &f.backward, backward);
+        cover(run, &f.both, &both);
+        f.n_f = list_chunks(run, d, MILL_CHUNK_FORWARD, &f.f);
+        f.n_b = list_chunks(run, d, MILL_CHUNK_BACKWARD, &f.b);
+        weave(a, d, &f, &p);
+    }
+    d->n[MILL_CHUNK_PAIR] = p.n;
+    d->pair = chunks_mean(p.span, p.n * a->per_chunk);
+    d->pair_bound = chunks_mean(p.bound, p.n * a->per_chunk);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Real profiles, and right values computed by other means, for the tests of the suite "data". */
+#ifndef TRACEMILL_TESTS_DATA_H
+#define TRACEMILL_TESTS_DATA_H
+
+#include "bench_host.h"
+
+#include <cjson/cJSON.h>
+
+/* The folder of both, or NULL: the test is then marked as skipped. */
+const char *data_folder(void);
+
+/* A file of that folder. */
+cJSON *data_json(const char *folder, const char *name);
+
+/* What an object must have. cJSON's numbers are doubles, which hold integers exactly below 2^53. */
+const cJSON *data_field(const cJSON *object, const char *name);
+int64_t data_integer(const cJSON *object, const char *name);
+
+/* Reads a profile by the bundled rules for kernels' names alone, since that is what the right
+ * values rest on. It is the output `trace` of the bench, which the caller destroys. */
+bench *data_read(const char *path);
+
+#endif
