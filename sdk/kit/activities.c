@@ -414,6 +414,16 @@ const char *kit_kind_name(const kit_activities *all, uint16_t kind) {
                                       : "(no kind)";
 }
 
+const char *kit_activity_name(const kit_activities *all, const kit_activity *a) {
+    if (a->kind < all->trace->kinds.n)
+        return kit_kind_name(all, a->kind);
+    return mill_name(all->trace, mill_u32(all->trace, &all->trace->gpu.name, a->row));
+}
+
+bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other) {
+    return place == other && kit_stage_name(all, place) != NULL;
+}
+
 const char *kit_stage_name(const kit_activities *all, uint32_t place) {
     if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
         return NULL;

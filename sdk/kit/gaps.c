@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <tracemill/kit/arena.h>
+#include <tracemill/kit/sweep.h>
 
 #define CANCEL_ROWS (1u << 16) /* activities between two looks at `cancelled` */
 #define MOST_SMS 65536         /* a device with more is described wrong: its number is not known */
@@ -14,129 +14,72 @@ const char *const kit_gap_names[KIT_GAP_CAUSES] = {
     "launch_latency", "kernel_gap", "sm_wait", "wait_comm", "wait_compute", "unexplained",
 };
 
-/* ---------------------------------------------------------------- the sweep */
+/* ---------------------------------------------------------------- what else runs */
 
-typedef struct running {
-    int64_t end, sms;
-    uint32_t activity;
-} running;
-
-/* What a device does up to the moment `now`. Activities of no length take no part. */
-typedef struct sweep {
+/* What a device has done up to the moment `now`. */
+typedef struct past {
     const kit_activities *all;
     const kit_device *device;
+    kit_sweep sweep;
+    kit_change next; /* comes after `now`, if more */
+    bool more;
     int64_t now;
-    size_t next;   /* the first activity that has not begun */
-    running *heap; /* those that run; the first ends first */
-    size_t n_heap, room;
-    int64_t sms;        /* that they want together */
-    uint32_t ended;     /* the one that ended last, or KIT_NO_ACTIVITY */
-    int64_t *time_free; /* Fenwick tree: [i] counts the time with i - 1 SMs free; NULL: unknown */
-    size_t n_levels;    /* its length: no SM free … all of them free */
-} sweep;
+    int64_t sms;               /* that what runs wants together */
+    const kit_activity *ended; /* what ended last, or NULL */
+    int64_t *time_free;        /* Fenwick tree: [i] counts the time with i - 1 SMs free; or NULL */
+    size_t n_levels;           /* its length: no SM free … all of them free */
+} past;
 
-static void sweep_init(sweep *s, mill_run *run, const kit_activities *all,
-                       const kit_device *device) {
-    *s = (sweep){
-        .all = all, .device = device, .now = device->window.start, .ended = KIT_NO_ACTIVITY};
+static void past_init(past *p, mill_run *run, const kit_activities *all, const kit_device *device) {
+    *p = (past){.all = all, .device = device, .now = device->window.start};
+    kit_sweep_init(&p->sweep, run, device);
+    p->more = kit_sweep_next(&p->sweep, &p->next);
     if (device->sms > 0 && device->sms <= MOST_SMS) {
-        s->n_levels = (size_t)device->sms + 1;
-        s->time_free = mill_scratch(run, (s->n_levels + 1) * sizeof *s->time_free);
+        p->n_levels = (size_t)device->sms + 1;
+        p->time_free = mill_scratch(run, (p->n_levels + 1) * sizeof *p->time_free);
     }
-}
-
-static void sweep_finish(sweep *s) {
-    free(s->heap);
-}
-
-static void push(sweep *s, running r) {
-    if (s->n_heap == s->room) {
-        s->room = s->room ? 2 * s->room : 64;
-        s->heap = kit_realloc(s->heap, s->room, sizeof *s->heap);
-    }
-    size_t i = s->n_heap++;
-    for (; i > 0 && s->heap[(i - 1) / 2].end > r.end; i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = r;
-}
-
-static running pop(sweep *s) {
-    running first = s->heap[0], last = s->heap[--s->n_heap];
-    size_t i = 0, child;
-    while ((child = 2 * i + 1) < s->n_heap) {
-        child += child + 1 < s->n_heap && s->heap[child + 1].end < s->heap[child].end;
-        if (s->heap[child].end >= last.end)
-            break;
-        s->heap[i] = s->heap[child];
-        i = child;
-    }
-    s->heap[i] = last;
-    return first;
 }
 
 /* Of two at the same time the one on the lower stream counts, then the one launched first. */
-static bool comes_first(const kit_activities *all, const kit_device *device, uint32_t a,
-                        uint32_t b) {
-    const kit_activity *x = &device->v[a], *y = &device->v[b];
-    if (x->stream != y->stream)
-        return x->stream < y->stream;
+static bool comes_first(const kit_activities *all, const kit_activity *a, const kit_activity *b) {
+    if (a->stream != b->stream)
+        return a->stream < b->stream;
     const mill_trace *trace = all->trace;
-    int64_t i = mill_i64(trace, &trace->gpu.correlation, x->row);
-    int64_t j = mill_i64(trace, &trace->gpu.correlation, y->row);
-    return i != j ? i < j : a < b;
-}
-
-static void note_end(sweep *s, uint32_t activity) {
-    const kit_activity *v = s->device->v;
-    if (s->ended == KIT_NO_ACTIVITY || v[activity].end > v[s->ended].end ||
-        comes_first(s->all, s->device, activity, s->ended))
-        s->ended = activity;
+    int64_t i = mill_i64(trace, &trace->gpu.correlation, a->row);
+    int64_t j = mill_i64(trace, &trace->gpu.correlation, b->row);
+    return i != j ? i < j : a->row < b->row;
 }
 
 /* Counts the time up to `time` at what runs now. */
-static void pass(sweep *s, int64_t time) {
-    if (s->time_free && time > s->now) {
-        int64_t left = s->sms < s->device->sms ? s->device->sms - s->sms : 0;
-        for (size_t i = (size_t)left + 1; i <= s->n_levels; i += i & -i)
-            s->time_free[i] += time - s->now;
+static void pass(past *p, int64_t time) {
+    if (p->time_free && time > p->now) {
+        int64_t left = p->sms < p->device->sms ? p->device->sms - p->sms : 0;
+        for (size_t i = (size_t)left + 1; i <= p->n_levels; i += i & -i)
+            p->time_free[i] += time - p->now;
     }
-    s->now = time;
+    p->now = time;
 }
 
-/* Goes on to `time`: what ended by then has ended, what starts then has not begun. */
-static void sweep_to(sweep *s, int64_t time) {
-    const kit_activity *v = s->device->v;
-    for (;;) {
-        int64_t end = s->n_heap > 0 ? s->heap[0].end : INT64_MAX;
-        int64_t start = s->next < s->device->n ? v[s->next].start : INT64_MAX;
-        if (s->n_heap > 0 && end <= start && end <= time) {
-            pass(s, end);
-            running r = pop(s);
-            s->sms -= r.sms;
-            note_end(s, r.activity);
-        } else if (start < time) {
-            pass(s, start);
-            const kit_activity *a = &v[s->next];
-            if (a->end > a->start) {
-                int64_t sms = s->time_free ? kit_activity_sms(s->all, s->device, a) : 0;
-                running r = {a->end, sms, (uint32_t)s->next};
-                s->sms += r.sms;
-                push(s, r);
-            }
-            s->next++;
-        } else {
-            break;
-        }
+/* Goes on to `time`, past what begins and ends then. */
+static void go_to(past *p, int64_t time) {
+    for (; p->more && p->next.time <= time; p->more = kit_sweep_next(&p->sweep, &p->next)) {
+        const kit_activity *a = p->next.activity;
+        int64_t sms = p->time_free ? kit_activity_sms(p->all, p->device, a) : 0;
+        pass(p, p->next.time);
+        p->sms += p->next.begins ? sms : -sms;
+        if (!p->next.begins &&
+            (!p->ended || a->end > p->ended->end || comes_first(p->all, a, p->ended)))
+            p->ended = a;
     }
-    pass(s, time);
+    pass(p, time);
 }
 
 /* How long until now fewer than `wanted` SMs were free. */
-static int64_t time_short_of(const sweep *s, int64_t wanted) {
+static int64_t time_short_of(const past *p, int64_t wanted) {
     int64_t time = 0;
-    if (s->time_free)
+    if (p->time_free)
         for (size_t i = (size_t)wanted; i > 0; i -= i & -i)
-            time += s->time_free[i];
+            time += p->time_free[i];
     return time;
 }
 
@@ -176,12 +119,12 @@ static kit_gap_cause cause_by_length(const kit_gap *gap, const kit_gap_rule *rul
     return rest <= rule->kernel_gap ? KIT_GAP_KERNEL : KIT_GAP_UNEXPLAINED;
 }
 
-/* The causes that need to know what else ran; the sweep stands at the end of the gap. */
-static void settle(const sweep *s, const question *q, const kit_gap_rule *rule) {
+/* The causes that need to know what else ran; the past goes up to the end of the gap. */
+static void settle(const past *p, const question *q, const kit_gap_rule *rule) {
     kit_gap *gap = q->gap;
-    const kit_activity *ended = s->ended == KIT_NO_ACTIVITY ? NULL : &s->device->v[s->ended];
+    const kit_activity *ended = p->ended;
     if (ended && ended->end > gap->start && gap->end - ended->end <= rule->tolerance)
-        gap->blocker = s->ended;
+        gap->blocker = (uint32_t)(ended - p->device->v);
     bool short_of_sms =
         q->full > 0 && (double)q->full >= rule->sm_share * (double)(gap->end - gap->ready);
     if (short_of_sms && (gap->one_place || gap->blocker == KIT_NO_ACTIVITY))
@@ -190,17 +133,17 @@ static void settle(const sweep *s, const question *q, const kit_gap_rule *rule) 
         gap->cause = ended->cls == KIT_COMM ? KIT_GAP_WAIT_COMM : KIT_GAP_WAIT_COMPUTE;
 }
 
-static mill_status answer(mill_run *run, sweep *s, question *questions, const moment *moments,
+static mill_status answer(mill_run *run, past *p, question *questions, const moment *moments,
                           size_t n, const kit_gap_rule *rule) {
     for (size_t i = 0; i < n; i++) {
         if (i % CANCEL_ROWS == 0 && mill_cancelled(run))
             return MILL_E_CANCELLED;
         question *q = &questions[moments[i].question];
-        sweep_to(s, moments[i].time);
-        int64_t full = time_short_of(s, q->wanted);
+        go_to(p, moments[i].time);
+        int64_t full = time_short_of(p, q->wanted);
         q->full = moments[i].last ? full - q->full : full;
         if (moments[i].last)
-            settle(s, q, rule);
+            settle(p, q, rule);
     }
     return MILL_OK;
 }
@@ -227,11 +170,9 @@ mill_status kit_gaps_explain(mill_run *run, const kit_activities *all, const kit
         at++;
     }
     qsort(moments, 2 * n_open, sizeof *moments, compare_moments);
-    sweep s;
-    sweep_init(&s, run, all, device);
-    mill_status status = answer(run, &s, questions, moments, 2 * n_open, rule);
-    sweep_finish(&s);
-    return status;
+    past p;
+    past_init(&p, run, all, device);
+    return answer(run, &p, questions, moments, 2 * n_open, rule);
 }
 
 /* ---------------------------------------------------------------- gaps */
@@ -246,13 +187,14 @@ typedef struct front {
 } front;
 
 /* Moves the front past the activity. True if it began after a gap, which is then described. */
-static bool advance(front *f, const kit_activity *a, uint32_t index, kit_gap *ret_gap) {
+static bool advance(const kit_activities *all, front *f, const kit_activity *a, uint32_t index,
+                    kit_gap *ret_gap) {
     bool after_gap = f->begun && a->start > f->end;
     if (after_gap)
         *ret_gap = (kit_gap){.start = f->end,
                              .end = a->start,
                              .next = index,
-                             .one_place = f->place != MILL_NONE && f->place == a->place};
+                             .one_place = kit_one_place(all, f->place, a->place)};
     if (!f->begun || a->end >= f->end) {
         f->end = a->end;
         f->place = a->place;
@@ -270,7 +212,7 @@ static uint32_t first_of_start(const kit_activities *all, const kit_device *devi
         i--;
     uint32_t best = (uint32_t)i;
     for (; i < device->n && device->v[i].start == start; i++)
-        if (comes_first(all, device, (uint32_t)i, best))
+        if (comes_first(all, &device->v[i], &device->v[best]))
             best = (uint32_t)i;
     return best;
 }
@@ -286,7 +228,7 @@ static void list_gaps(const kit_activities *all, const kit_device *device, uint3
             continue; /* what takes no time ends no idle time */
         kit_gaps *list = &lists[each ? a->stream : 0];
         kit_gap gap;
-        if (!advance(&fronts[each ? a->stream : 0], a, (uint32_t)i, &gap))
+        if (!advance(all, &fronts[each ? a->stream : 0], a, (uint32_t)i, &gap))
             continue;
         if (whole && list->v) {
             gap.next = first_of_start(all, device, i);

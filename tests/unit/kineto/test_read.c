@@ -300,7 +300,7 @@ static void test_user_rules(void) {
     const mill_trace *t = trace_of(b);
     const char *kind;
     g_assert_cmpint(class_of(t, "gemm_a", &kind), ==, MILL_CLASS_COMPUTATION);
-    g_assert_null(kind);
+    g_assert_cmpstr(kind, ==, "gemm");
     g_assert_cmpint(class_of(t, "gemm_b", &kind), ==, MILL_CLASS_COMMUNICATION);
     g_assert_cmpstr(kind, ==, "mine");
     g_assert_cmpint(class_of(t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", &kind), ==,
@@ -310,7 +310,8 @@ static void test_user_rules(void) {
     bench_destroy(b);
 }
 
-/* Names that must and must not be communication by the rules that come with the program. */
+/* Names that must and must not be communication by the rules that come with the program, and what
+ * sort of computation the others are. */
 static void test_default_rules(void) {
     static const struct {
         const char *name, *cat;
@@ -322,7 +323,7 @@ static void test_default_rules(void) {
         {"Memcpy DtoD (Device -> Device)", "gpu_memcpy", MILL_CLASS_MEMORY, NULL},
         {"MEMORY_COPY_DEVICE_TO_HOST", "kernel", MILL_CLASS_MEMORY, NULL},
         {"__amd_rocclr_fillBufferAligned.kd", "kernel", MILL_CLASS_MEMORY, NULL},
-        {"triton_red_fused_all_reduce_nccl_0", "kernel", MILL_CLASS_COMPUTATION, NULL},
+        {"triton_red_fused_all_reduce_nccl_0", "kernel", MILL_CLASS_COMPUTATION, "elementwise"},
         {"ncclDevKernel_ReduceScatter_Sum_bf16", "kernel", MILL_CLASS_COMMUNICATION,
          "reduce-scatter"},
         {"NCCLKERNEL_ALLGATHER_RING", "kernel", MILL_CLASS_COMMUNICATION, "all-gather"},
@@ -334,9 +335,28 @@ static void test_default_rules(void) {
         {"deep_ep::dispatch_copy_epilogue_impl", "kernel", MILL_CLASS_COMPUTATION, NULL},
         {"deep_ep::internode::get_dispatch_layout<256>", "kernel", MILL_CLASS_COMMUNICATION,
          "layout"},
-        {"type_specialized_broadcast_kernel_launcher", "kernel", MILL_CLASS_COMPUTATION, NULL},
-        {"cutlass::gemm::collective::CollectiveMma", "kernel", MILL_CLASS_COMPUTATION, NULL},
-        {"kernel_gemm_rs_producer_fuse_scatter", "kernel", MILL_CLASS_COMPUTATION, NULL},
+        {"type_specialized_broadcast_kernel_launcher", "kernel", MILL_CLASS_COMPUTATION,
+         "elementwise"},
+        {"cutlass::gemm::collective::CollectiveMma", "kernel", MILL_CLASS_COMPUTATION, "gemm"},
+        {"kernel_gemm_rs_producer_fuse_scatter", "kernel", MILL_CLASS_COMPUTATION, "gemm"},
+        {"triton_tem_fused_mm_relu_3", "kernel", MILL_CLASS_COMPUTATION, "gemm"},
+        {"triton_per_fused_native_layer_norm_0", "kernel", MILL_CLASS_COMPUTATION, "norm"},
+        {"triton__0d1d2d3de", "kernel", MILL_CLASS_COMPUTATION, NULL},
+        {"vllm::act_and_mul_kernel<c10::BFloat16>", "kernel", MILL_CLASS_COMPUTATION, "activation"},
+        {"_matmul_ogs_NNT_bf16_16x128_swiglu", "kernel", MILL_CLASS_COMPUTATION, "grouped_gemm"},
+        {"flash_fwd_splitkv_kernel", "kernel", MILL_CLASS_COMPUTATION, "attention"},
+        {"vllm::reshape_and_cache_flash_kernel", "kernel", MILL_CLASS_COMPUTATION, "copy"},
+        {"sm80_xmma_wgrad_implicit_gemm_indexed_tf32", "kernel", MILL_CLASS_COMPUTATION,
+         "convolution"},
+        {"volta_scudnn_128x64_relu_small_nn_v1", "kernel", MILL_CLASS_COMPUTATION, "convolution"},
+        {"ampere_fp16_s16816gemm_fp16_128x128_relu", "kernel", MILL_CLASS_COMPUTATION, "gemm"},
+        {"nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT", "kernel", MILL_CLASS_COMPUTATION, "gemm"},
+        {"Cijk_Ailk_Bjlk_SB_Bias_AS_SAV", "kernel", MILL_CLASS_COMPUTATION, "gemm"},
+        {"aiter::add_rmsnorm_quant_kernel", "kernel", MILL_CLASS_COMPUTATION, "norm"},
+        {"vllm::rotary_embedding_kernel", "kernel", MILL_CLASS_COMPUTATION, "rope"},
+        {"vllm::moe::topkGatingSoftmax", "kernel", MILL_CLASS_COMPUTATION, "router"},
+        {"scaled_masked_softmax_warp_forward", "kernel", MILL_CLASS_COMPUTATION, "softmax"},
+        {"at::native::multi_tensor_apply_kernel", "kernel", MILL_CLASS_COMPUTATION, "optimizer"},
     };
     g_autoptr(GString) text = g_string_new("[");
     for (size_t i = 0; i < G_N_ELEMENTS(right); i++)

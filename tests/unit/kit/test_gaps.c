@@ -73,6 +73,8 @@ static mill_trace *make_trace(bench *b, const kernel *kernels, size_t n, int64_t
 typedef struct scene {
     bench *b;
     uint32_t place[2 * MOST];
+    uint32_t stage[PLACES]; /* the last place has none */
+    const char *stages[1];
     mill_attribution places;
     kit_activities all;
 } scene;
@@ -87,8 +89,15 @@ static void scene_init(scene *s, const kernel *kernels, size_t n, int64_t sms) {
         int place = g_test_rand_int_range(-1, PLACES);
         s->place[i] = place < 0 ? MILL_NONE : (uint32_t)place;
     }
-    s->places = (mill_attribution){
-        .size = sizeof s->places, .n_rows = trace->gpu.n, .place = s->place, .n_places = PLACES};
+    s->places = (mill_attribution){.size = sizeof s->places,
+                                   .n_rows = trace->gpu.n,
+                                   .place = s->place,
+                                   .n_places = PLACES,
+                                   .stage = s->stage,
+                                   .n_stages = 1,
+                                   .stages = s->stages};
+    s->stages[0] = "attn(F)";
+    s->stage[PLACES - 1] = MILL_NONE;
     g_assert_cmpint(
         kit_activities_select(bench_services(s->b), trace, &s->places, &everything, &s->all), ==,
         MILL_OK);
@@ -217,8 +226,8 @@ static void check_gaps(const kit_activities *all, const kit_device *device, uint
         if (!counts(a, stream) || !last || a->start <= last->end)
             continue;
         kit_gap right = {.start = last->end, .end = a->start, .next = i};
-        right.one_place =
-            stream != KIT_ALL_STREAMS && a->place != MILL_NONE && a->place == last->place;
+        right.one_place = stream != KIT_ALL_STREAMS && a->place != MILL_NONE &&
+                          a->place != PLACES - 1 && a->place == last->place;
         for (uint32_t k = 0; k < device->n && stream == KIT_ALL_STREAMS; k++)
             if (device->v[k].start == a->start &&
                 preferred(all, &device->v[k], &device->v[right.next]))
