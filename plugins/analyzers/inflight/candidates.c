@@ -3,8 +3,8 @@
  * groups launched in two phases from those whose kernels are whole transfers. */
 #include "inflight.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/intern.h>
 
 #define CANCEL_ROWS (1u << 16) /* activities between two looks at `cancelled` */
 
@@ -69,119 +69,87 @@ static mill_status list_candidates(mill_run *run, const inflight_analysis *a, in
 
 /* ---------------------------------------------------------------- groups */
 
-typedef struct look {
-    const char *kind;
-    uint32_t name;
-    int64_t grid, block;
-    size_t candidate;
-} look;
-
-static int compare_looks(const look *x, const look *y) {
-    int kind = strcmp(x->kind, y->kind);
-    if (kind != 0)
-        return kind < 0 ? 1 : -1; /* dispatch before combine */
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    if (x->grid != y->grid)
-        return x->grid < y->grid ? -1 : 1;
-    return (x->block > y->block) - (x->block < y->block);
-}
-
-static int compare_in_order(const void *a, const void *b) {
-    const look *x = a, *y = b;
-    int order = compare_looks(x, y);
-    return order ? order : (x->candidate > y->candidate) - (x->candidate < y->candidate);
-}
-
-/* Where annotations tell the phases apart, names and grids of the two may differ. */
-static look look_of(const inflight_analysis *a, const inflight_device *d, size_t candidate) {
+/* What the launches of a group have in common. Where annotations tell the phases apart, names and
+ * grids of the two may differ. */
+static inflight_group look_of(const inflight_analysis *a, const kit_activity *x) {
     const mill_trace *trace = a->all.trace;
-    uint32_t row = inflight_activity(d, candidate)->row;
-    uint32_t name = mill_u32(trace, &trace->gpu.name, row);
-    look l = {kind_of(a, name), MILL_NONE, MILL_UNKNOWN, MILL_UNKNOWN, candidate};
+    uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
+    inflight_group g = {.kind = kind_of(a, name),
+                        .name = MILL_NONE,
+                        .grid = MILL_UNKNOWN,
+                        .block = MILL_UNKNOWN,
+                        .base = MILL_UNKNOWN};
     if (a->options->pairing != INFLIGHT_ANNOTATION) {
-        l.name = name;
-        l.grid = mill_i64(trace, &trace->gpu.grid, row);
-        l.block = mill_i64(trace, &trace->gpu.block, row);
+        g.name = name;
+        g.grid = mill_i64(trace, &trace->gpu.grid, x->row);
+        g.block = mill_i64(trace, &trace->gpu.block, x->row);
     }
-    return l;
+    return g;
 }
 
+static uint32_t number_of(kit_intern *looks, const inflight_group *g) {
+    const int64_t key[] = {g->name, g->grid, g->block};
+    if (g->name == MILL_NONE)
+        return kit_intern_add(looks, g->kind, strlen(g->kind), 0);
+    return kit_intern_add(looks, (const char *)key, sizeof key, 0);
+}
+
+/* Numbers the groups by their first launch. */
 static void make_groups(mill_run *run, const inflight_analysis *a, inflight_device *d) {
-    size_t n = d->n_candidates;
-    look *looks = mill_scratch(run, n * sizeof *looks);
-    size_t *members = mill_scratch(run, n * sizeof *members);
-    for (size_t i = 0; i < n; i++)
-        looks[i] = look_of(a, d, i);
-    qsort(looks, n, sizeof *looks, compare_in_order);
-    for (size_t i = 0; i < n; i++)
-        d->n_groups += i == 0 || compare_looks(&looks[i - 1], &looks[i]) != 0;
+    kit_intern *looks = kit_intern_create();
+    for (size_t i = 0; i < d->n_candidates; i++) {
+        inflight_group g = look_of(a, inflight_activity(d, i));
+        d->candidates[i].group = number_of(looks, &g);
+    }
+    d->n_groups = kit_intern_count(looks);
+    kit_intern_destroy(looks);
     d->groups = mill_scratch(run, d->n_groups * sizeof *d->groups);
-    inflight_group *g = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || compare_looks(&looks[i - 1], &looks[i]) != 0) {
-            g = g ? g + 1 : d->groups;
-            *g = (inflight_group){looks[i].kind,  looks[i].name,          looks[i].grid,
-                                  looks[i].block, .members = &members[i], .base = MILL_UNKNOWN};
+    for (size_t i = 0; i < d->n_candidates; i++) {
+        inflight_group *g = &d->groups[d->candidates[i].group];
+        if (g->n++ == 0) {
+            *g = look_of(a, inflight_activity(d, i));
+            g->n = 1;
         }
-        g->members[g->n++] = looks[i].candidate;
-        d->candidates[looks[i].candidate].group = (uint32_t)(g - d->groups);
+    }
+    uint32_t *members = mill_scratch(run, d->n_candidates * sizeof *members);
+    for (size_t g = 0; g < d->n_groups; g++) {
+        d->groups[g].members = members;
+        members += d->groups[g].n;
+        d->groups[g].n = 0;
+    }
+    for (size_t i = 0; i < d->n_candidates; i++) {
+        inflight_group *g = &d->groups[d->candidates[i].group];
+        g->members[g->n++] = (uint32_t)i;
     }
 }
 
 /* ---------------------------------------------------------------- two phases or one */
 
-typedef struct compute {
-    uint32_t stream;
-    int64_t start, end;
-} compute;
-
-static int compare_computes(const void *a, const void *b) {
-    const compute *x = a, *y = b;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    return (x->start > y->start) - (x->start < y->start);
-}
-
-static compute *list_computes(mill_run *run, const inflight_device *d, size_t *ret_n) {
-    size_t n = 0;
-    compute *list = mill_scratch(run, d->device->n * sizeof *list);
-    for (size_t i = 0; i < d->device->n; i++)
-        if (d->device->v[i].cls == KIT_COMP)
-            list[n++] =
-                (compute){d->device->v[i].stream, d->device->v[i].start, d->device->v[i].end};
-    qsort(list, n, sizeof *list, compare_computes);
-    *ret_n = n;
-    return list;
-}
-
-/* Computation runs on a's stream between a and b. A stream runs its kernels in order, so that the
- * first one after a is also the first to end. */
-static bool computes_between(const compute *list, size_t n, const kit_activity *a,
-                             const kit_activity *b) {
-    compute after = {a->stream, a->end, 0};
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_computes(&list[middle], &after) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+/* Counts how often the stream of a group's launch computes before the group's next one. A stream
+ * runs its kernels in order, so that its last one to begin is also the last one to end. */
+static void count_between(mill_run *run, const inflight_analysis *a, inflight_device *d) {
+    const kit_activity **last = mill_scratch(run, a->all.n_streams * sizeof *last);
+    const kit_activity **before = mill_scratch(run, d->n_groups * sizeof *before);
+    size_t next = 0;
+    for (size_t i = 0; i < d->device->n && next < d->n_candidates; i++) {
+        const kit_activity *x = &d->device->v[i];
+        if (x->cls == KIT_COMP)
+            last[x->stream] = x;
+        if (d->candidates[next].activity != i)
+            continue;
+        uint32_t g = d->candidates[next++].group;
+        const kit_activity *sent = before[g], *comp = sent ? last[sent->stream] : NULL;
+        d->groups[g].between += comp && comp->start >= sent->end && comp->end <= x->start;
+        before[g] = x;
     }
-    return low < n && list[low].stream == a->stream && list[low].end <= b->start;
 }
 
 /* In the low-latency mode with a receive hook both phases run on the stream that computes, with
  * computation between them; without it one kernel does both, on the stream of communication. */
-static void choose_modes(mill_run *run, const inflight_analysis *a, inflight_device *d) {
-    size_t n;
-    const compute *list = list_computes(run, d, &n);
+static void choose_modes(const inflight_analysis *a, inflight_device *d) {
+    bool sure = a->options->mode == INFLIGHT_ON || a->options->pairing == INFLIGHT_ANNOTATION;
     for (size_t i = 0; i < d->n_groups; i++) {
         inflight_group *g = &d->groups[i];
-        for (size_t k = 1; k < g->n; k++)
-            g->between += computes_between(list, n, inflight_activity(d, g->members[k - 1]),
-                                           inflight_activity(d, g->members[k]));
-        bool sure = a->options->mode == INFLIGHT_ON || a->options->pairing == INFLIGHT_ANNOTATION;
         g->whole = !sure && g->between * 2 < g->n - 1;
     }
 }
@@ -191,6 +159,7 @@ mill_status inflight_find_candidates(mill_run *run, inflight_analysis *a, inflig
     if (status != MILL_OK)
         return status;
     make_groups(run, a, d);
-    choose_modes(run, a, d);
+    count_between(run, a, d);
+    choose_modes(a, d);
     return MILL_OK;
 }

@@ -31,23 +31,25 @@ typedef struct inflight_regexes {
 
 typedef enum inflight_role { INFLIGHT_UNTOLD, INFLIGHT_SEND, INFLIGHT_RECEIVE } inflight_role;
 
-/* Why a kernel has no partner. */
-typedef enum inflight_reason {
+/* Whether a kernel has a partner, and if not, why. */
+typedef enum inflight_fate {
+    INFLIGHT_WHOLE, /* it needs none */
+    INFLIGHT_PAIRED,
     INFLIGHT_NO_PARTNER, /* a receive at the start of the profile, a send at its end */
     INFLIGHT_TOO_FAR,
     INFLIGHT_OTHER_STEP,
     INFLIGHT_CROSSED, /* the receive begins before the send ends */
     INFLIGHT_NO_LABEL,
-    INFLIGHT_REASONS
-} inflight_reason;
-
-extern const char *const inflight_reasons[INFLIGHT_REASONS];
+    INFLIGHT_FATES
+} inflight_fate;
 
 /* A kernel that may be the send or the receive phase of a transfer. */
 typedef struct inflight_candidate {
     uint32_t activity; /* of the device's */
     uint32_t group;
-    inflight_role role;
+    uint32_t partner; /* of a paired one: another candidate */
+    uint8_t role;     /* inflight_role */
+    uint8_t fate;     /* inflight_fate */
 } inflight_candidate;
 
 /* Launches that can't be told apart but by their order. */
@@ -57,34 +59,29 @@ typedef struct inflight_group {
     int64_t grid, block;
     bool whole; /* each kernel is a whole transfer: nothing is inferred */
     size_t n, between, pairs, unpaired;
-    size_t *members; /* of the device's candidates, in order */
-    int64_t base;    /* a receive's time when nothing is waited for; MILL_UNKNOWN without pairs */
+    uint32_t *members; /* of the device's candidates, in order */
+    int64_t base;      /* a receive's time when nothing is waited for; MILL_UNKNOWN without pairs */
     int64_t send, flight, hidden, idle, recv, wait, latency, exposed; /* sums over its pairs */
 } inflight_group;
 
+/* What is measured of one pair. */
 typedef struct inflight_pair {
     const kit_activity *send, *recv;
-    uint32_t group;
-    int64_t hidden, idle; /* of the flight [send->end, recv->start) */
-    int64_t wait, exposed;
+    const inflight_group *group;
+    int64_t flight, hidden, idle; /* of [send->end, recv->start) */
+    int64_t recv_time, wait;
+    int64_t latency, exposed; /* of [send->start, recv->end) */
 } inflight_pair;
-
-typedef struct inflight_unpaired {
-    const kit_activity *activity;
-    uint32_t group;
-    inflight_role role;
-    inflight_reason reason;
-} inflight_unpaired;
 
 typedef struct inflight_device {
     const kit_device *device;
     inflight_candidate *candidates; /* in the order of their starts */
     size_t n_candidates;
     inflight_group *groups;
-    size_t n_groups;
-    inflight_pair *pairs; /* in the order of their sends */
-    inflight_unpaired *unpaired;
-    size_t n_pairs, n_unpaired;
+    size_t n_groups, n_pairs, n_unpaired;
+    kit_set busy;              /* C ∪ M ∪ X */
+    kit_cover comp, any;       /* C, and busy, to be asked */
+    int64_t *exposed;          /* of each pair, in the order of sends */
     kit_set flights;           /* V: when any transfer is in flight */
     int64_t off[KIT_STATES];   /* kernels only */
     int64_t on[KIT_STATES];    /* M′ = M ∪ V in place of M */
@@ -103,11 +100,14 @@ mill_status inflight_analyse(mill_run *run, const mill_trace *trace,
                              const mill_attribution *attribution, const inflight_options *options,
                              const inflight_regexes *regexes, inflight_analysis *ret_analysis);
 
-/* Finds candidates and their groups (candidates.c), labels them (label.c), pairs them and measures
- * (pair.c). */
+/* Finds candidates and their groups (candidates.c), labels them (label.c), pairs them (pair.c). */
 mill_status inflight_find_candidates(mill_run *run, inflight_analysis *a, inflight_device *d);
 void inflight_label(mill_run *run, const inflight_analysis *a, inflight_device *d);
 void inflight_pair_up(mill_run *run, const inflight_analysis *a, inflight_device *d);
+
+/* The candidate sends, and its receive was found. */
+bool inflight_is_pair(const inflight_device *d, size_t candidate);
+inflight_pair inflight_measure(const inflight_device *d, size_t candidate);
 
 mill_report *inflight_tell(mill_run *run, const inflight_analysis *a);
 
@@ -115,7 +115,7 @@ static inline const kit_activity *inflight_activity(const inflight_device *d, si
     return &d->device->v[d->candidates[candidate].activity];
 }
 
-/* Its last cycle: sends, then receives, `depth` of each. */
+/* How many sends of a group go before the first receive. */
 static inline int64_t inflight_depth(const inflight_options *o) {
     return o->pairing == INFLIGHT_ALTERNATE ? 1 : o->depth;
 }

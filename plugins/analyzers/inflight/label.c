@@ -36,29 +36,43 @@ static size_t count_below(const int64_t *times, size_t n, int64_t time) {
     return low;
 }
 
-static order order_of(mill_run *run, const inflight_analysis *a, const inflight_device *d) {
+static bool is_experts(mill_run *run, const inflight_analysis *a, uint32_t name) {
+    const char *text = mill_name(a->all.trace, name);
+    return text && run->host->regex_match(a->regexes->expert, text, strlen(text), NULL, 0);
+}
+
+/* When the experts' kernels begin. */
+static void list_experts(mill_run *run, const inflight_analysis *a, const inflight_device *d,
+                         order *o) {
     const mill_trace *trace = a->all.trace;
     enum { NOT_ASKED, NO, YES };
     uint8_t *matches = mill_scratch(run, trace->names.texts.n + 1);
+    size_t room = 0;
+    for (int fill = 0; fill < 2; fill++) {
+        if (fill)
+            o->experts = mill_scratch(run, room * sizeof *o->experts);
+        for (size_t i = 0; i < d->device->n; i++) {
+            const kit_activity *x = &d->device->v[i];
+            uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
+            if (x->cls != KIT_COMP)
+                continue;
+            if (matches[name] == NOT_ASKED)
+                matches[name] = is_experts(run, a, name) ? YES : NO;
+            if (matches[name] == NO)
+                continue;
+            if (fill)
+                o->experts[o->n_experts++] = x->start;
+            else
+                room++;
+        }
+    }
+}
+
+static order order_of(mill_run *run, const inflight_analysis *a, const inflight_device *d) {
     order o = {.n = d->n_candidates};
-    o.experts = mill_scratch(run, d->device->n * sizeof *o.experts);
+    list_experts(run, a, d, &o);
     o.starts = mill_scratch(run, o.n * sizeof *o.starts);
     o.ends = mill_scratch(run, o.n * sizeof *o.ends);
-    for (size_t i = 0; i < d->device->n; i++) {
-        const kit_activity *x = &d->device->v[i];
-        uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
-        if (x->cls != KIT_COMP)
-            continue;
-        if (matches[name] == NOT_ASKED) {
-            const char *text = mill_name(trace, name);
-            matches[name] =
-                text && run->host->regex_match(a->regexes->expert, text, strlen(text), NULL, 0)
-                    ? YES
-                    : NO;
-        }
-        if (matches[name] == YES)
-            o.experts[o.n_experts++] = x->start;
-    }
     for (size_t i = 0; i < o.n; i++) {
         o.starts[i] = inflight_activity(d, i)->start;
         o.ends[i] = inflight_activity(d, i)->end;
@@ -102,7 +116,7 @@ static void label_by_order(const order *o, inflight_device *d, const inflight_gr
     for (size_t offset = 1; offset < 2 * depth; offset++)
         best = score[offset] > score[best] ? offset : best;
     for (size_t i = 0; i < g->n; i++)
-        d->candidates[g->members[i]].role = role_at(i + best, depth);
+        d->candidates[g->members[i]].role = (uint8_t)role_at(i + best, depth);
 }
 
 /* ---------------------------------------------------------------- annotations */
@@ -156,7 +170,9 @@ static void label_by_words(mill_run *run, const inflight_analysis *a, inflight_d
     for (size_t i = 0; i < d->n_candidates; i++) {
         const kit_activity *x = inflight_activity(d, i);
         inflight_role role = role_of_name(&w, mill_u32(trace, &trace->gpu.name, x->row));
-        d->candidates[i].role = role != INFLIGHT_UNTOLD ? role : role_of_place(&w, x->place);
+        if (role == INFLIGHT_UNTOLD)
+            role = role_of_place(&w, x->place);
+        d->candidates[i].role = (uint8_t)role;
     }
 }
 

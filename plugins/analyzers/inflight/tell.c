@@ -204,31 +204,34 @@ static const kit_column transfer_columns[] = {
     {0},
 };
 
+typedef struct rank {
+    int64_t exposed;
+    size_t candidate;
+} rank;
+
 static int compare_exposed(const void *a, const void *b) {
-    const inflight_pair *x = *(const inflight_pair *const *)a;
-    const inflight_pair *y = *(const inflight_pair *const *)b;
+    const rank *x = a, *y = b;
     if (x->exposed != y->exposed)
         return x->exposed > y->exposed ? -1 : 1;
-    return (x > y) - (x < y);
+    return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-static void tell_transfer(kit_table *t, const inflight_device *d, const inflight_pair *p) {
-    int64_t flight = p->recv->start - p->send->end;
+static void tell_transfer(kit_table *t, const kit_device *device, const inflight_pair *p) {
     kit_table_row(t);
-    kit_cell_int(t, d->device->id);
-    kit_cell_text(t, d->groups[p->group].kind);
-    kit_cell_int(t, p->send->start - d->device->window.start);
+    kit_cell_int(t, device->id);
+    kit_cell_text(t, p->group->kind);
+    kit_cell_int(t, p->send->start - device->window.start);
     kit_cell_int(t, p->send->end - p->send->start);
-    kit_cell_int(t, flight);
+    kit_cell_int(t, p->flight);
     kit_cell_int(t, p->hidden);
     kit_cell_int(t, p->idle);
-    kit_cell_int(t, p->recv->end - p->recv->start);
-    kit_cell_int(t, d->groups[p->group].base);
+    kit_cell_int(t, p->recv_time);
+    kit_cell_int(t, p->group->base);
     kit_cell_int(t, p->wait);
-    kit_cell_int(t, p->recv->end - p->send->start);
+    kit_cell_int(t, p->latency);
     kit_cell_int(t, p->exposed);
-    kit_cell_int(t, p->wait > 0 ? flight + p->wait : MILL_UNKNOWN);
-    kit_cell_int(t, p->wait > 0 ? MILL_UNKNOWN : flight);
+    kit_cell_int(t, p->wait > 0 ? p->flight + p->wait : MILL_UNKNOWN);
+    kit_cell_int(t, p->wait > 0 ? MILL_UNKNOWN : p->flight);
 }
 
 static void tell_worst(mill_run *run, kit_report *r, const inflight_analysis *a) {
@@ -236,12 +239,18 @@ static void tell_worst(mill_run *run, kit_report *r, const inflight_analysis *a)
         kit_table_of(r, "transfers", "Transfers with most exposed time", NULL, transfer_columns);
     for (size_t i = 0; i < a->all.n_devices; i++) {
         const inflight_device *d = &a->devices[i];
-        const inflight_pair **list = mill_scratch(run, d->n_pairs * sizeof *list);
-        for (size_t k = 0; k < d->n_pairs; k++)
-            list[k] = &d->pairs[k];
-        qsort(list, d->n_pairs, sizeof *list, compare_exposed);
-        for (size_t k = 0; k < d->n_pairs && k < (size_t)a->options->top; k++)
-            tell_transfer(t, d, list[k]);
+        rank *list = mill_scratch(run, d->n_pairs * sizeof *list);
+        size_t n = 0;
+        for (size_t k = 0; k < d->n_candidates; k++)
+            if (inflight_is_pair(d, k)) {
+                list[n] = (rank){d->exposed[n], k};
+                n++;
+            }
+        qsort(list, n, sizeof *list, compare_exposed);
+        for (size_t k = 0; k < n && k < (size_t)a->options->top; k++) {
+            inflight_pair p = inflight_measure(d, list[k].candidate);
+            tell_transfer(t, d->device, &p);
+        }
     }
 }
 
@@ -255,73 +264,111 @@ static const kit_column unpaired_columns[] = {
     {0},
 };
 
+static const char *const fates[INFLIGHT_FATES] = {
+    [INFLIGHT_NO_PARTNER] = "no partner in the profile",
+    [INFLIGHT_TOO_FAR] = "partner is further than max-flight",
+    [INFLIGHT_OTHER_STEP] = "partner is in another step",
+    [INFLIGHT_CROSSED] = "receive begins before the send ends",
+    [INFLIGHT_NO_LABEL] = "neither send-regex nor recv-regex matches",
+};
+
 static void tell_unpaired(kit_report *r, const inflight_analysis *a) {
     static const char *const phases[] = {"unknown", "send", "receive"};
     kit_table *t = kit_table_of(r, "unpaired", "Kernels without a partner",
                                 "No flight is counted for them.", unpaired_columns);
     for (size_t i = 0; i < a->all.n_devices; i++) {
         const inflight_device *d = &a->devices[i];
-        for (size_t k = 0; k < d->n_unpaired && k < (size_t)a->options->top; k++) {
-            const inflight_unpaired *u = &d->unpaired[k];
+        size_t told = 0;
+        for (size_t k = 0; k < d->n_candidates && told < (size_t)a->options->top; k++) {
+            const inflight_candidate *c = &d->candidates[k];
+            const kit_activity *x = inflight_activity(d, k);
+            if (!fates[c->fate])
+                continue;
+            told++;
             kit_table_row(t);
             kit_cell_int(t, d->device->id);
-            kit_cell_text(t, d->groups[u->group].kind);
-            kit_cell_text(t, phases[u->role]);
-            kit_cell_int(t, u->activity->start - d->device->window.start);
-            kit_cell_int(t, u->activity->end - u->activity->start);
-            kit_cell_text(t, inflight_reasons[u->reason]);
+            kit_cell_text(t, d->groups[c->group].kind);
+            kit_cell_text(t, phases[c->role]);
+            kit_cell_int(t, x->start - d->device->window.start);
+            kit_cell_int(t, x->end - x->start);
+            kit_cell_text(t, fates[c->fate]);
         }
     }
 }
 
 /* ---------------------------------------------------------------- lanes */
 
+/* One flight on the time axis of its device. */
+typedef struct flight {
+    kit_interval time;
+    int64_t sent; /* start of its send */
+    uint32_t group, lane;
+} flight;
+
 typedef struct landing {
-    int64_t end;
-    size_t pair;
+    int64_t time;
+    uint32_t flight;
 } landing;
 
 static int compare_landings(const void *a, const void *b) {
     const landing *x = a, *y = b;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return (x->pair > y->pair) - (x->pair < y->pair);
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->flight > y->flight) - (x->flight < y->flight);
 }
 
-/* Gives each flight a lane that is free before its send starts; returns how many there are. Only
- * flights of earlier sends can have landed by then, so that theirs are chosen already. */
-static size_t choose_lanes(mill_run *run, const inflight_device *d, size_t *lanes) {
-    landing *landings = mill_scratch(run, d->n_pairs * sizeof *landings);
-    size_t *free_lanes = mill_scratch(run, d->n_pairs * sizeof *free_lanes);
-    size_t n = 0, n_free = 0, landed = 0;
-    for (size_t i = 0; i < d->n_pairs; i++)
-        landings[i] = (landing){d->pairs[i].recv->start, i};
-    qsort(landings, d->n_pairs, sizeof *landings, compare_landings);
-    for (size_t i = 0; i < d->n_pairs; i++) {
-        for (; landings[landed].end < d->pairs[i].send->start; landed++)
-            free_lanes[n_free++] = lanes[landings[landed].pair];
-        lanes[i] = n_free > 0 ? free_lanes[--n_free] : n++;
-    }
-    return n;
-}
-
-static void tell_lane(mill_run *run, kit_report *r, const inflight_device *d, const size_t *lanes,
-                      size_t lane) {
+static flight *list_flights(mill_run *run, const inflight_device *d) {
+    flight *list = mill_scratch(run, d->n_pairs * sizeof *list);
+    int64_t base = d->device->window.start;
     size_t n = 0;
-    int64_t *start = mill_scratch(run, d->n_pairs * sizeof *start);
-    int64_t *end = mill_scratch(run, d->n_pairs * sizeof *end);
-    uint32_t *group = mill_scratch(run, d->n_pairs * sizeof *group);
-    const char **kinds = mill_scratch(run, d->n_groups * sizeof *kinds);
-    for (size_t g = 0; g < d->n_groups; g++)
-        kinds[g] = d->groups[g].kind;
-    for (size_t i = 0; i < d->n_pairs; i++)
-        if (lanes[i] == lane) {
-            start[n] = d->pairs[i].send->end - d->device->window.start;
-            end[n] = d->pairs[i].recv->start - d->device->window.start;
-            group[n++] = d->pairs[i].group;
-        }
+    for (size_t i = 0; i < d->n_candidates; i++) {
+        if (!inflight_is_pair(d, i))
+            continue;
+        const kit_activity *s = inflight_activity(d, i);
+        const kit_activity *r = inflight_activity(d, d->candidates[i].partner);
+        list[n++] = (flight){.time = {s->end - base, r->start - base},
+                             .sent = s->start - base,
+                             .group = d->candidates[i].group};
+    }
+    return list;
+}
+
+/* Gives each flight a lane that is free before its send starts. Only
+ * flights of earlier sends can have landed by then, so that theirs are chosen already. */
+static void choose_lanes(mill_run *run, flight *flights, size_t n) {
+    landing *landings = mill_scratch(run, n * sizeof *landings);
+    uint32_t *free_lanes = mill_scratch(run, n * sizeof *free_lanes);
+    uint32_t lanes = 0;
+    size_t n_free = 0, landed = 0;
+    for (size_t i = 0; i < n; i++)
+        landings[i] = (landing){flights[i].time.end, (uint32_t)i};
+    qsort(landings, n, sizeof *landings, compare_landings);
+    for (size_t i = 0; i < n; i++) {
+        for (; landings[landed].time < flights[i].sent; landed++)
+            free_lanes[n_free++] = flights[landings[landed].flight].lane;
+        flights[i].lane = n_free > 0 ? free_lanes[--n_free] : lanes++;
+    }
+}
+
+static int compare_lanes(const void *a, const void *b) {
+    const flight *x = a, *y = b;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    return (x->time.start > y->time.start) - (x->time.start < y->time.start);
+}
+
+static void tell_lane(mill_run *run, kit_report *r, const inflight_device *d, const flight *flights,
+                      size_t n, const char *const *kinds) {
+    int64_t *start = mill_scratch(run, n * sizeof *start);
+    int64_t *end = mill_scratch(run, n * sizeof *end);
+    uint32_t *group = mill_scratch(run, n * sizeof *group);
+    for (size_t i = 0; i < n; i++) {
+        start[i] = flights[i].time.start;
+        end[i] = flights[i].time.end;
+        group[i] = flights[i].group;
+    }
     char id[2 * KIT_NUMBER_MAX + 16];
-    snprintf(id, sizeof id, "in_flight_%s_%zu", d->device->number, lane);
+    snprintf(id, sizeof id, "in_flight_%s_%u", d->device->number, (unsigned)flights[0].lane);
     kit_lane(r, &(mill_lane){
                     .id = id,
                     .label = "in flight",
@@ -340,10 +387,17 @@ static void tell_lane(mill_run *run, kit_report *r, const inflight_device *d, co
 }
 
 static void tell_lanes(mill_run *run, kit_report *r, const inflight_device *d) {
-    size_t *lanes = mill_scratch(run, d->n_pairs * sizeof *lanes);
-    size_t n = choose_lanes(run, d, lanes);
-    for (size_t lane = 0; lane < n; lane++)
-        tell_lane(run, r, d, lanes, lane);
+    flight *flights = list_flights(run, d);
+    const char **kinds = mill_scratch(run, d->n_groups * sizeof *kinds);
+    for (size_t g = 0; g < d->n_groups; g++)
+        kinds[g] = d->groups[g].kind;
+    choose_lanes(run, flights, d->n_pairs);
+    qsort(flights, d->n_pairs, sizeof *flights, compare_lanes);
+    for (size_t first = 0, end; first < d->n_pairs; first = end) {
+        for (end = first + 1; end < d->n_pairs && flights[end].lane == flights[first].lane;)
+            end++;
+        tell_lane(run, r, d, flights + first, end - first, kinds);
+    }
 }
 
 /* ---------------------------------------------------------------- notes */
