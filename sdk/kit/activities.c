@@ -420,6 +420,10 @@ const char *kit_activity_name(const kit_activities *all, const kit_activity *a) 
     return mill_name(all->trace, mill_u32(all->trace, &all->trace->gpu.name, a->row));
 }
 
+bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other) {
+    return place == other && kit_stage_name(all, place) != NULL;
+}
+
 const char *kit_stage_name(const kit_activities *all, uint32_t place) {
     if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
         return NULL;

@@ -32,8 +32,8 @@ static int64_t times(int64_t factor, total t) {
 }
 
 int64_t kit_bubble(kit_schedule schedule, const mill_chunk_cost *cost, int64_t stages) {
-    total each = {0, stages >= 1};
     bool pairs = schedule == KIT_SCHEDULE_DUALPIPE;
+    total each = {0, stages >= 1 && (!pairs || stages % 2 == 0)};
     add(&each, 1, pairs ? cost->pair : cost->forward);
     add(&each, 1, cost->backward);
     if (schedule != KIT_SCHEDULE_1F1B)

@@ -202,13 +202,14 @@ typedef struct front {
 } front;
 
 /* Moves the front past the activity. True if it began after a gap, which is then described. */
-static bool advance(front *f, const kit_activity *a, uint32_t index, kit_gap *ret_gap) {
+static bool advance(const kit_activities *all, front *f, const kit_activity *a, uint32_t index,
+                    kit_gap *ret_gap) {
     bool after_gap = f->begun && a->start > f->end;
     if (after_gap)
         *ret_gap = (kit_gap){.start = f->end,
                              .end = a->start,
                              .next = index,
-                             .one_place = f->place != MILL_NONE && f->place == a->place};
+                             .one_place = kit_one_place(all, f->place, a->place)};
     if (!f->begun || a->end >= f->end) {
         f->end = a->end;
         f->place = a->place;
@@ -242,7 +243,7 @@ static void list_gaps(const kit_activities *all, const kit_device *device, uint3
             continue; /* what takes no time ends no idle time */
         kit_gaps *list = &lists[each ? a->stream : 0];
         kit_gap gap;
-        if (!advance(&fronts[each ? a->stream : 0], a, (uint32_t)i, &gap))
+        if (!advance(all, &fronts[each ? a->stream : 0], a, (uint32_t)i, &gap))
             continue;
         if (whole && list->v) {
             gap.next = first_of_start(all, device, i);

@@ -197,6 +197,11 @@ void kit_figure_ratio(kit_report *r, const char *id, const char *label, const ch
     add_figure(r, MILL_KIND_RATIO, id, label, scope, help)->value.d = ratio(numerator, denominator);
 }
 
+void kit_figure_share(kit_report *r, const char *id, const char *label, const char *scope,
+                      const char *help, double value) {
+    add_figure(r, MILL_KIND_RATIO, id, label, scope, help)->value.d = value;
+}
+
 void kit_figure_real(kit_report *r, const char *id, const char *label, const char *scope,
                      const char *help, const char *unit, double value) {
     mill_figure *figure = add_figure(r, MILL_KIND_REAL, id, label, scope, help);

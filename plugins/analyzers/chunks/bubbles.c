@@ -109,8 +109,8 @@ static void tell_curves(mill_run *run, kit_report *r, const chunks_pipeline *p, 
         for (size_t k = 0; k < p->micro_batches.n; k++) {
             int64_t whole = whole_of((kit_schedule)s, cost, stages, m[k]);
             x[k] = (double)m[k];
-            y[k] =
-                whole <= 0 ? NAN : (double)kit_bubble((kit_schedule)s, cost, stages) / (double)whole;
+            y[k] = whole <= 0 ? NAN
+                              : (double)kit_bubble((kit_schedule)s, cost, stages) / (double)whole;
         }
         kit_series(r, &(mill_series){
                           .id = id,

@@ -88,6 +88,7 @@ typedef struct chunks_analysis {
     uint32_t methods;         /* bit m: the mill_method m is in use */
     chunks_device *devices;   /* of each of all.devices */
     bool weight_given, weight_used;
+    bool in_steps; /* only work in a profiler's step counts */
     bool micro_batches_known;
     int64_t per_chunk; /* micro-batches in what is measured as one chunk */
 } chunks_analysis;

@@ -88,6 +88,18 @@ static mill_status gather(mill_run *run, const join_options *options, joined *re
     return MILL_OK;
 }
 
+static const char *subject_of(mill_run *run, const joined *j) {
+    if (j->n_rows == 0)
+        return "";
+    const char *first = j->rows[0].times->subject;
+    if (j->n_rows == 1)
+        return first;
+    size_t room = strlen(first) + 64;
+    char *text = mill_scratch(run, room);
+    snprintf(text, room, "%s and %zu more", first, j->n_rows - 1);
+    return text;
+}
+
 static const char *text_of(mill_run *run, void *value, const char *text) {
     return text ? kit_text_utf8(run, value, text, strlen(text)) : NULL;
 }
@@ -113,7 +125,7 @@ static mill_chunk_times *value_of(mill_run *run, const joined *j) {
     }
     *t = (mill_chunk_times){
         .size = sizeof *t,
-        .subject = text_of(run, t, j->n_rows > 0 ? j->rows[0].times->subject : ""),
+        .subject = text_of(run, t, subject_of(run, j)),
         .n = j->n,
         .costs = costs,
         .labels = labels,
@@ -217,8 +229,8 @@ static void tell_slowest(mill_run *run, kit_report *r, const joined *j,
 }
 
 static mill_report *tell(mill_run *run, const joined *j, const join_options *options) {
-    kit_report *r = kit_report_begin(run, "chunks_join", "Chunk durations of a pipeline",
-                                     j->n_rows > 0 ? j->rows[0].times->subject : NULL);
+    kit_report *r =
+        kit_report_begin(run, "chunks_join", "Chunk durations of a pipeline", subject_of(run, j));
     note_missing(run, r);
     if (!j->by_rank && j->n > 1)
         kit_note(r, MILL_WARNING, "order",

@@ -41,7 +41,16 @@ typedef struct measuring {
 bool chunks_counts(const chunks_analysis *a, uint32_t place) {
     const mill_attribution *p = a->all.places;
     return place != MILL_NONE && p->chunk[place] != MILL_CHUNK_NONE && p->chunk[place] < CHUNKS &&
-           (a->methods >> p->method[place] & 1);
+           (a->methods >> p->method[place] & 1) && (!a->in_steps || p->step[place] != MILL_NONE);
+}
+
+/* Where there are steps, what lies outside of them is no whole chunk. */
+static bool any_in_step(const chunks_analysis *a) {
+    const mill_attribution *p = a->all.places;
+    for (uint32_t i = 0; i < p->n_places; i++)
+        if (chunks_counts(a, i) && p->step[i] != MILL_NONE)
+            return true;
+    return false;
 }
 
 static mill_status choose_transfers(mill_run *run, chunks_analysis *a) {
@@ -319,6 +328,7 @@ mill_status chunks_measure(mill_run *run, const mill_trace *trace,
     if (status != MILL_OK)
         return status;
     choose_methods(a);
+    a->in_steps = any_in_step(a);
     measuring m = {.run = run, .a = a};
     set_up_cells(&m);
     bool known = false;

@@ -24,20 +24,23 @@ static void cover(mill_run *run, kit_cover *c, const kit_set *set) {
 }
 
 /* When a forward chunk is active, or a backward one. */
-static kit_set *active_set(mill_run *run, const chunks_analysis *a, const kit_device *device,
-                           bool forward) {
-    kit_set *set = mill_scratch(run, sizeof *set);
-    set->v = mill_scratch(run, device->n * sizeof *set->v);
-    for (size_t i = 0; i < device->n; i++) {
-        const kit_activity *x = &device->v[i];
-        if (!chunks_counts(a, x->place))
-            continue;
-        uint8_t chunk = a->all.places->chunk[x->place];
-        if (forward ? chunk == MILL_CHUNK_FORWARD
-                    : chunk == MILL_CHUNK_BACKWARD || chunk == MILL_CHUNK_WEIGHT)
-            set->v[set->n++] = (kit_interval){x->start, x->end};
+static kit_set active_set(mill_run *run, const chunks_analysis *a, const kit_device *device,
+                          bool forward) {
+    const uint8_t *chunk = a->all.places->chunk;
+    kit_set set = {0};
+    for (int fill = 0; fill < 2; fill++) {
+        if (fill)
+            set = (kit_set){mill_scratch(run, set.n * sizeof *set.v), 0};
+        for (size_t i = 0; i < device->n; i++) {
+            const kit_activity *x = &device->v[i];
+            if (!chunks_counts(a, x->place) || (chunk[x->place] == MILL_CHUNK_FORWARD) != forward)
+                continue;
+            if (fill)
+                set.v[set.n] = (kit_interval){x->start, x->end};
+            set.n++;
+        }
     }
-    set->n = kit_intervals_normalise(set->v, set->n);
+    set.n = kit_intervals_normalise(set.v, set.n);
     return set;
 }
 
@@ -103,7 +106,7 @@ static void weave(const chunks_analysis *a, const chunks_device *d, const findin
         }
         kit_interval span = {x.start < y.start ? x.start : y.start, chunks_longer(x.end, y.end)};
         const chunks_sample *w = weight_of(d, f->b[j]);
-        if (w && w->span.start < span.end) /* woven in too, not put off */
+        if (w && w->span.start <= span.end) /* woven in too, not put off */
             span.end = chunks_longer(span.end, w->span.end);
         add_pair(p, f, span);
         i++, j++;
@@ -120,12 +123,12 @@ void chunks_find_pairs(mill_run *run, const chunks_analysis *a, chunks_device *d
         if (d->samples[i].chunk == MILL_CHUNK_PAIR)
             add_pair(&p, &f, d->samples[i].span);
     if (p.n == 0 && d->n[MILL_CHUNK_FORWARD] > 0 && d->n[MILL_CHUNK_BACKWARD] > 0) {
-        kit_set *forward = active_set(run, a, d->device, true);
-        kit_set *backward = active_set(run, a, d->device, false);
-        kit_set both = {mill_scratch(run, (forward->n + backward->n) * sizeof(kit_interval)), 0};
-        both.n = kit_intervals_intersect(forward->v, forward->n, backward->v, backward->n, both.v);
-        cover(run, &f.forward, forward);
-        cover(run, &f.backward, backward);
+        kit_set forward = active_set(run, a, d->device, true);
+        kit_set backward = active_set(run, a, d->device, false);
+        kit_set both = {mill_scratch(run, (forward.n + backward.n) * sizeof(kit_interval)), 0};
+        both.n = kit_intervals_intersect(forward.v, forward.n, backward.v, backward.n, both.v);
+        cover(run, &f.forward, &forward);
+        cover(run, &f.backward, &backward);
         cover(run, &f.both, &both);
         f.n_f = list_chunks(run, d, MILL_CHUNK_FORWARD, &f.f);
         f.n_b = list_chunks(run, d, MILL_CHUNK_BACKWARD, &f.b);

@@ -135,6 +135,11 @@ static const kit_column layer_columns[] = {
 };
 
 static void tell_layers(kit_report *r, const chunks_analysis *a) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->all.n_devices; i++)
+        n += a->devices[i].n_layers;
+    if (n == 0)
+        return;
     kit_table *t = kit_table_of(r, "layers", "Each layer's part in its chunk",
                                 "Mean over the chunks that hold the layer.", layer_columns);
     for (size_t i = 0; i < a->all.n_devices; i++) {
@@ -257,10 +262,12 @@ static void note_weight(kit_report *r, const chunks_analysis *a, const chunks_de
 static void note_counts(kit_report *r, const chunks_analysis *a, const chunks_device *d) {
     int64_t f = d->n[MILL_CHUNK_FORWARD], b = d->n[MILL_CHUNK_BACKWARD];
     if (!a->micro_batches_known && f + b > 0)
-        kit_note(r, MILL_INFO, "micro_batches_unknown",
-                 "Device %s: the micro-batches of a step are not told apart: a step counts as %lld "
-                 "(option `micro-batches`).",
-                 d->device->number, (long long)a->per_chunk);
+        kit_note(r, a->in_steps ? MILL_INFO : MILL_WARNING, "micro_batches_unknown",
+                 "Device %s: the micro-batches of %s are not told apart: it counts as %lld (option "
+                 "`micro-batches`).",
+                 d->device->number,
+                 a->in_steps ? "a step" : "the profile, which has no steps either,",
+                 (long long)a->per_chunk);
     else if (f != b && f > 0 && b > 0)
         kit_note(r, MILL_WARNING, "counts_differ",
                  "Device %s: %lld forward chunks but %lld backward ones: the profile cuts a step, "
@@ -325,12 +332,19 @@ static void tell_summary(kit_report *r, const chunks_analysis *a) {
         kit_report_summary(r, "No chunk was recognised: how long they take is unknown.");
         return;
     }
-    char f[KIT_NUMBER_MAX], b[KIT_NUMBER_MAX], w[KIT_NUMBER_MAX], p[KIT_NUMBER_MAX];
     const mill_chunk_cost *c = usual_cost(longest);
-    kit_report_summary(
-        r, "F %s µs, B %s µs (W %s µs of it), F&B %s µs, with transfers in series.",
-        kit_format_us(f, c->forward, KIT_GROUP), kit_format_us(b, c->backward, KIT_GROUP),
-        kit_format_us(w, c->weight, KIT_GROUP), kit_format_us(p, c->pair, KIT_GROUP));
+    const struct {
+        const char *name;
+        int64_t time;
+    } parts[] = {{"F", c->forward}, {"B", c->backward}, {"W", c->weight}, {"F&B", c->pair}};
+    char text[256], *end = text;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char time[KIT_NUMBER_MAX];
+        bool known = parts[i].time != MILL_UNKNOWN;
+        end += sprintf(end, "%s%s %s%s", i ? ", " : "", parts[i].name,
+                       kit_format_us(time, parts[i].time, KIT_GROUP), known ? " µs" : "");
+    }
+    kit_report_summary(r, "%s, with transfers in series.", text);
 }
 
 mill_report *chunks_tell(mill_run *run, const chunks_analysis *a) {

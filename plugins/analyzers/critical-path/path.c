@@ -144,8 +144,8 @@ static mill_status explain(const finder *f, path *p) {
                 .start = s->gap,
                 .end = v[s->activity].start,
                 .next = s->activity,
-                .one_place = s->link == PATH_STREAM && v[s->activity].place != MILL_NONE &&
-                             v[s->activity].place == v[p->v[i - 1].activity].place,
+                .one_place = s->link == PATH_STREAM && kit_one_place(f->all, v[s->activity].place,
+                                                                     v[p->v[i - 1].activity].place),
             };
     }
     mill_status status = kit_gaps_explain(f->run, f->all, f->device, f->rule, gaps, n);

@@ -81,6 +81,7 @@ static void share_kinds(overlap_analysis *analysis, overlap_device *device) {
         const overlap_comm *comm = &device->comm[i];
         const kit_activity *a = &device->view->v[comm->activity];
         overlap_kind *kind = &kinds[kind_index(analysis, a->kind)];
+        kind->kind = a->kind;
         kind->name = kit_kind_name(&analysis->all, a->kind);
         kit_tally_add(&kind->tally, a->start, a->end);
         kind->hidden = kit_add(kind->hidden, comm->hidden);
@@ -93,14 +94,28 @@ static void share_kinds(overlap_analysis *analysis, overlap_device *device) {
     qsort(kinds, device->n_kinds, sizeof *kinds, compare_kinds);
 }
 
+/* All that is found beyond that, in this order: places tell what there is to tell by. */
+static const struct {
+    mill_status (*find)(overlap_analysis *analysis, overlap_device *device);
+    bool by_place; /* needs an attribution */
+} finders[] = {
+    {overlap_find_places, true}, {overlap_find_reasons, false}, {overlap_find_parts, true},
+    {overlap_find_steps, true},  {overlap_find_layers, true},   {overlap_find_stages, true},
+    {overlap_find_pairs, false}, {overlap_find_chunks, true},   {overlap_find_sm, false},
+};
+
 static mill_status measure_device(overlap_analysis *analysis, overlap_device *device) {
     mill_status status = tally(analysis, device);
     if (status != MILL_OK)
         return status;
     measure_states(analysis, device);
     status = share(analysis, device);
-    if (status == MILL_OK)
-        share_kinds(analysis, device);
+    if (status != MILL_OK)
+        return status;
+    share_kinds(analysis, device);
+    for (size_t i = 0; i < sizeof finders / sizeof *finders && status == MILL_OK; i++)
+        if (analysis->all.places || !finders[i].by_place)
+            status = finders[i].find(analysis, device);
     return status;
 }
 

@@ -51,6 +51,11 @@ static const char *const class_names[KIT_CLASSES] = {"computation", "communicati
 /* Figures of one device, or unknown ones for NULL. Ratios say something only where there is
  * communication: without it a 0 % would read like a result. */
 void overlap_tell_figures(kit_report *r, const overlap_device *device, const char *scope) {
+    bool communicates = device && !overlap_no_communication(device);
+    kit_figure_int(r, MILL_KIND_NS, "actionable_exposed", "actionable exposed communication", scope,
+                   "Exposed while the stream that computes most waits for it (wait_comm): what "
+                   "better overlap can win.",
+                   communicates ? device->reasons[KIT_GAP_WAIT_COMM] : MILL_UNKNOWN);
     kit_figure_int(r, MILL_KIND_COUNT, "activities", "activities", scope,
                    "Kernels, copies and memsets, those of zero duration too.",
                    device ? device->all.n : 0);
@@ -166,58 +171,6 @@ void overlap_tell_streams(kit_report *r, const overlap_analysis *analysis) {
     }
 }
 
-static const kit_column kind_columns[] = {
-    {MILL_KIND_ID, "device", "device", NULL},
-    {MILL_KIND_TEXT, "kind", "kind", NULL},
-    {MILL_KIND_COUNT, "n", "n", "activities"},
-    {MILL_KIND_NS, "sum", "sum", "Σ durations"},
-    {MILL_KIND_NS, "busy", "busy", "|union|"},
-    {MILL_KIND_NS, "exposed", "exposed", "owned time outside of C"},
-    {MILL_KIND_RATIO, "hidden", "hidden",
-     "Σ |a ∩ C| / Σ durations: counts twice where activities of the kind coincide"},
-    {0},
-};
-
-static void tell_kind(kit_table *t, const overlap_device *device, const char *name,
-                      const overlap_kind *kind) {
-    kit_table_row(t);
-    kit_cell_int(t, device->view->id);
-    kit_cell_text(t, name);
-    kit_cell_int(t, kind->tally.n);
-    kit_cell_int(t, kind->tally.sum);
-    kit_cell_int(t, kind->tally.busy);
-    kit_cell_int(t, kind->exposed);
-    kit_cell_ratio(t, kind->hidden, kind->tally.sum);
-}
-
-/* Kinds beyond `top` come as one row, so that the column of exposed time still adds up. */
-void overlap_tell_kinds(kit_report *r, const overlap_analysis *analysis) {
-    kit_table *t = kit_table_of(
-        r, "kinds", "Communication by kind",
-        "Where communication coincides, the earliest started owns the time: exposed adds up to the "
-        "device's exposed communication.",
-        kind_columns);
-    for (size_t i = 0; i < analysis->all.n_devices; i++) {
-        const overlap_device *device = &analysis->devices[i];
-        size_t top = (size_t)analysis->options->top;
-        overlap_kind rest = {0};
-        for (size_t k = 0; k < device->n_kinds; k++) {
-            const overlap_kind *kind = &device->kinds[k];
-            if (k < top) {
-                tell_kind(t, device, kind->name, kind);
-                continue;
-            }
-            rest.tally.n += kind->tally.n;
-            rest.tally.sum = kit_add(rest.tally.sum, kind->tally.sum);
-            rest.hidden = kit_add(rest.hidden, kind->hidden);
-            rest.exposed += kind->exposed;
-        }
-        rest.tally.busy = MILL_UNKNOWN;
-        if (rest.tally.n > 0)
-            tell_kind(t, device, "(others)", &rest);
-    }
-}
-
 static const kit_column class_columns[] = {
     {MILL_KIND_ID, "device", "device", NULL},  {MILL_KIND_TEXT, "class", "class", NULL},
     {MILL_KIND_COUNT, "n", "n", "activities"}, {MILL_KIND_NS, "sum", "sum", "Σ durations"},
@@ -248,6 +201,8 @@ static const kit_column name_columns[] = {
 };
 
 void overlap_tell_unmatched(kit_report *r, const overlap_analysis *analysis) {
+    if (analysis->n_unmatched == 0)
+        return;
     kit_table *t =
         kit_table_of(r, "unmatched_names", "Longest kernels that no rule calls communication",
                      "On the devices without communication, summed over them.", name_columns);

@@ -19,6 +19,28 @@ static const mill_port outputs[] = {
 
 static const mill_option options[] = {
     KIT_SELECTION_OPTIONS(overlap_options, selection),
+    KIT_GAP_OPTIONS(overlap_options, gaps),
+    {.name = "notify-kinds",
+     .type = MILL_OPT_LIST,
+     .elem = MILL_OPT_STR,
+     .offset = MILL_OPT_OFF(overlap_options, notify, LIST),
+     .def = "notify, barrier",
+     .help = "Heuristic: kinds of communication in which ranks only wait for each other."},
+    {.name = "layer-start",
+     .type = MILL_OPT_REGEX,
+     .offset = MILL_OPT_OFF(overlap_options, layer_start, REGEX),
+     .def = "",
+     .help = "Stages with which a layer begins, as an expression that is found in their names. "
+             "Empty: the stage that runs first."},
+    {.name = "min-coverage",
+     .type = MILL_OPT_NUM,
+     .offset = MILL_OPT_OFF(overlap_options, min_coverage, NUM),
+     .def = "50",
+     .min = 0,
+     .max = 100,
+     .unit = "%",
+     .help = "Heuristic: what is told by stage, chunk and layer is left out if the attribution "
+             "places less than this share of the device's busy time."},
     {.name = "top",
      .type = MILL_OPT_INT,
      .offset = MILL_OPT_OFF(overlap_options, top, INT),
@@ -28,6 +50,27 @@ static const mill_option options[] = {
      .unit = "rows",
      .help = "How many kinds of communication (for each device) and unmatched kernel names are "
              "listed."},
+    {.name = "kernels",
+     .type = MILL_OPT_INT,
+     .offset = MILL_OPT_OFF(overlap_options, kernels, INT),
+     .def = "10",
+     .min = 0,
+     .max = 1e9,
+     .unit = "rows",
+     .help = "How many communication kernels, and gaps with exposed communication, are listed, "
+             "the most exposed first."},
+    {.name = "detail",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(overlap_options, detail, BOOL),
+     .def = "no",
+     .help = "The long tables too: stages and communication of each layer."},
+    {.name = "lanes",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(overlap_options, lanes, BOOL),
+     .def = "no",
+     .help =
+         "Lanes and curves for exporters that draw: streams, the overlap strip, what is exposed "
+         "and why."},
     {0},
 };
 

@@ -17,6 +17,7 @@ static void test_bubble(void) {
         g_assert_nonnull(kit_closed_forms[s].name);
     }
     g_assert_cmpint(kit_bubble(KIT_SCHEDULE_DUALPIPE, &cost, 2), ==, 0);
+    g_assert_cmpint(kit_bubble(KIT_SCHEDULE_DUALPIPE, &cost, 7), ==, MILL_UNKNOWN);
 }
 
 static void test_work(void) {

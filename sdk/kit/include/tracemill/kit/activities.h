@@ -146,6 +146,10 @@ const char *kit_kind_name(const kit_activities *all, uint16_t kind);
 /* What to call one activity: its kind, or where it has none its own name. */
 const char *kit_activity_name(const kit_activities *all, const kit_activity *a);
 
+/* Whether two activities of these places belong to one annotation of a stage. Places without a
+ * stage do not tell: all work of a step may have the same. */
+bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other);
+
 /* The place's stage ("dispatch(F)"), or NULL. */
 const char *kit_stage_name(const kit_activities *all, uint32_t place);
 

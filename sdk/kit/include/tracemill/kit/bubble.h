@@ -29,8 +29,9 @@ typedef struct kit_closed_form {
 
 extern const kit_closed_form kit_closed_forms[KIT_SCHEDULES];
 
-/* The bubble in ns. MILL_UNKNOWN where a duration that it needs is, for less than one stage, and
- * where it does not fit. Negative where the formula is used outside of its domain. */
+/* The bubble in ns. MILL_UNKNOWN where a duration that it needs is, for a number of stages that the
+ * schedule can't have, and where it does not fit. Negative where the formula is used outside of its
+ * domain. */
 int64_t kit_bubble(kit_schedule schedule, const mill_chunk_cost *cost, int64_t stages);
 
 /* What the formulas set the bubble against: m(F + B), or m F&B where the schedule runs pairs. */

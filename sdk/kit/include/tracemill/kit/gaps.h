@@ -6,13 +6,12 @@
  * and the rest, whose cause is the first that fits:
  *   launch latency   there was a not launched part, and the rest is at most `tolerance`
  *   kernel gap       the rest is at most `kernel_gap`
- *   SM wait          both neighbours have one place, and for `sm_share` of the rest what ran on
- *                    other streams and `next` together wanted more SMs than the device has
- *   wait for comm.   an activity of another stream ended in the gap, at most `tolerance` before
- *   / computation    its end; the latest one is the blocker, its class decides
- *   SM wait          as above, with neighbours of two places
- *   unexplained
- * Source: our own; checked on DeepSeek's training profile (deepseek-ai/profile-data, train.json).
+ *   SM wait          both neighbours have one place that tells a stage, and for `sm_share` of the
+ * rest what ran on other streams and `next` together wanted more SMs than the device has wait for
+ * comm.   an activity of another stream ended in the gap, at most `tolerance` before / computation
+ * its end; the latest one is the blocker, its class decides SM wait          as above, with
+ * neighbours of two places unexplained Source: our own; checked on DeepSeek's training profile
+ * (deepseek-ai/profile-data, train.json).
  */
 #ifndef TRACEMILL_KIT_GAPS_H
 #define TRACEMILL_KIT_GAPS_H

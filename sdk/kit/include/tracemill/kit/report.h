@@ -33,6 +33,9 @@ void kit_figure_int(kit_report *r, mill_kind kind, const char *id, const char *l
 /* numerator / denominator, unknown where the denominator is 0. */
 void kit_figure_ratio(kit_report *r, const char *id, const char *label, const char *scope,
                       const char *help, int64_t numerator, int64_t denominator);
+/* The same of a value that is no quotient of two whole numbers; NaN: unknown. */
+void kit_figure_share(kit_report *r, const char *id, const char *label, const char *scope,
+                      const char *help, double value);
 void kit_figure_real(kit_report *r, const char *id, const char *label, const char *scope,
                      const char *help, const char *unit, double value);
 
