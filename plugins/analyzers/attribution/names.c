@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STAGE_MAX 200 /* bytes of a stage's name that are kept: reports have no room for more */
+
 static int group_of(mill_run *run, const mill_regex *regex, const char *name) {
     int group = run->host->regex_group(regex, name);
     return group < MAX_GROUPS ? group : -1;
@@ -98,9 +100,9 @@ uint32_t stage_number(kit_intern *stages, const place_meaning *meaning) {
     };
     if (!meaning->stage)
         return MILL_NONE;
-    char text[256];
-    int n = snprintf(text, sizeof text, "%.*s%s",
-                     (int)(meaning->stage_length < 200 ? meaning->stage_length : 200),
-                     meaning->stage, letters[meaning->chunk]);
+    size_t length = meaning->stage_length < STAGE_MAX ? meaning->stage_length : STAGE_MAX;
+    char text[STAGE_MAX + 8];
+    int n =
+        snprintf(text, sizeof text, "%.*s%s", (int)length, meaning->stage, letters[meaning->chunk]);
     return kit_intern_add(stages, text, (size_t)n, 0);
 }

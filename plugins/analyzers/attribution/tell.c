@@ -310,8 +310,6 @@ static void note_coverage(const telling *t) {
              "The method %s places only %s of the busy time (min-coverage = %g %%): figures by "
              "stage, chunk and layer leave out the rest.",
              method_names[o->used], share, t->options->min_coverage);
-    mill_log(t->run, MILL_WARNING, "only %s of the GPU's busy time has a stage (method %s)", share,
-             method_names[o->used]);
 }
 
 /* What the method can't know. */

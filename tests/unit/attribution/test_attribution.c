@@ -179,7 +179,8 @@ static void test_cut_steps(void) {
     static const uint8_t whole[] = {0, 1, 1, 1, 1, 0, 0};
     int64_t correlation = 0;
     for (int i = 0; i < (int)G_N_ELEMENTS(counts); i++) {
-        slice note = NOTE(1, i * 100, 100, g_intern_string(g_strdup_printf("ProfilerStep#%d", i)));
+        g_autofree char *name = g_strdup_printf("ProfilerStep#%d", i);
+        slice note = NOTE(1, i * 100, 100, g_intern_string(name));
         g_array_append_val(slices, note);
         for (int k = 0; k < counts[i]; k++) {
             slice call = CALL(1, i * 100 + k, ++correlation);
