@@ -84,7 +84,7 @@ static void test_figures(void) {
     g_assert_cmpstr(report->subject, ==, FIXTURE_PATH);
     g_assert_cmpstr(report->summary, ==,
                     "83.3 % of communication is hidden under computation; 0.01 µs (6.7 % of the "
-                    "window) are exposed.");
+                    "window) are exposed, of which 0 µs (0.0 %) are actionable.");
     g_assert_cmpstr(look_note(report, "communication_set")->text, ==,
                     "Device 0: counted as communication: all-reduce.");
     g_assert_null(look_note(report, "no_communication"));
