@@ -319,6 +319,131 @@ static void test_notes_of_the_reader(void) {
     bench_destroy(b);
 }
 
+/* The column adds up to the exposed communication of all devices. */
+static void check_sums(const mill_report *report, const char *id, const char *column) {
+    const mill_table *table = look_table(report, id);
+    int64_t sum = 0, right = 0;
+    for (int64_t row = 0; table && row < (int64_t)table->rows; row++)
+        sum += look_cell(table, row, column).i;
+    for (uint64_t i = 0; i < report->n_figures; i++)
+        if (g_str_equal(report->figures[i]->id, "exposed_comm"))
+            right += report->figures[i]->value.i;
+    g_assert_cmpint(sum, ==, right);
+}
+
+/* Touching, nested, equal and empty activities: each moment of communication has one owner. */
+static void test_ownership(void) {
+    static const activity activities[] = {
+        {0, 1, 0, 10, GEMM},    {0, 2, 10, 40, REDUCE}, {0, 3, 20, 10, GATHER},
+        {0, 4, 20, 10, GATHER}, {0, 2, 50, 20, REDUCE}, {0, 3, 60, 0, REDUCE},
+        {0, 1, 65, 35, GEMM},
+    };
+    bench *b = new_bench();
+    const mill_report *report = report_of(b, &FIXTURE(activities));
+    g_assert_cmpint(look_int(report, "comm", NULL), ==, 60);
+    g_assert_cmpint(look_int(report, "exposed_comm", NULL), ==, 55);
+    const mill_table *kernels = look_table(report, "comm_kernels");
+    g_assert_cmpuint(kernels->rows, ==, 5);
+    g_assert_cmpint(look_cell(kernels, 0, "start").i, ==, 10);
+    g_assert_cmpint(look_cell(kernels, 0, "exposed").i, ==, 40);
+    g_assert_cmpint(look_cell(kernels, 1, "exposed").i, ==, 15);
+    g_assert_cmpint(look_cell(kernels, 1, "hidden").i, ==, 5);
+    g_assert_cmpint(look_cell(kernels, 2, "exposed").i, ==, 0);
+    g_assert_cmpint(look_cell(kernels, 0, "sms").i, ==, MILL_UNKNOWN);
+    bench_destroy(b);
+}
+
+static int64_t reason_time(const mill_report *report, const char *reason) {
+    const mill_table *table = look_table(report, "exposed_comm_by_reason");
+    int64_t row = look_row(table, 0, "reason", reason);
+    return row < 0 ? 0 : look_cell(table, row, "time").i;
+}
+
+/* Stream 1 computes; what it does while communication is exposed is the reason. */
+static void test_reasons(void) {
+    static const activity activities[] = {
+        {0, 2, 0, 10, REDUCE},        /* before the first computation */
+        {0, 1, 10, 1000, GEMM},       /* ends at 1010 */
+        {0, 2, 1000, 200000, REDUCE}, /* the next one waits for this */
+        {0, 1, 201005, 1000, GEMM},   /* and starts 5 ns after it */
+        {0, 1, 202005, 100, COPY},    /* a copy on the stream that computes */
+        {0, 2, 202005, 50, GATHER},   {0, 1, 202105, 100, REDUCE}, /* on that stream itself */
+        {0, 1, 202205, 100, GEMM},    {0, 2, 202300, 40, REDUCE},  /* 35 ns after all is computed */
+    };
+    bench *b = new_bench();
+    const mill_report *report = report_of(b, &FIXTURE(activities));
+    g_assert_cmpint(reason_time(report, "before_first_compute"), ==, 10);
+    g_assert_cmpint(reason_time(report, "wait_comm"), ==, 201000 - 1010);
+    g_assert_cmpint(reason_time(report, "memcpy_memset"), ==, 50);
+    g_assert_cmpint(reason_time(report, "same_stream"), ==, 100);
+    g_assert_cmpint(reason_time(report, "after_last_compute"), ==, 35);
+    g_assert_cmpint(look_int(report, "actionable_exposed", NULL), ==, 201000 - 1010);
+    check_sums(report, "exposed_comm_by_reason", "time");
+    const mill_table *gaps = look_table(report, "exposed_gaps");
+    g_assert_cmpint(look_cell(gaps, 0, "gap").i, ==, 201005 - 1010);
+    g_assert_cmpstr(look_cell(gaps, 0, "kind").text, ==, "all-reduce");
+    bench_destroy(b);
+}
+
+/* A device that only communicates has no stream that could wait. */
+static void test_no_computation(void) {
+    static const activity activities[] = {{0, 1, 0, 50, REDUCE}};
+    bench *b = new_bench();
+    const mill_report *report = report_of(b, &FIXTURE(activities));
+    g_assert_cmpint(reason_time(report, "no_computation"), ==, 50);
+    g_assert_cmpint(look_int(report, "actionable_exposed", NULL), ==, 0);
+    bench_destroy(b);
+}
+
+/* Of a device of 100 SMs communication holds 20, which a gemm of 80 blocks leaves free. */
+static void test_sms(void) {
+    static const activity activities[] = {
+        {0, 1, 0, 100, "gemm", MILL_CLASS_COMPUTATION, NULL, NULL, 80},
+        {0, 2, 50, 100, "ncclDevKernel_AllReduce", MILL_CLASS_COMMUNICATION, "all-reduce", NULL,
+         20},
+        {0, 1, 100, 50, "norm", MILL_CLASS_COMPUTATION, NULL, NULL, 500},
+        {0, 3, 150, 50, COPY},
+    };
+    fixture f = FIXTURE(activities);
+    f.sms = 100;
+    bench *b = new_bench();
+    const mill_report *report = report_of(b, &f);
+    g_assert_cmpint(look_int(report, "sms", NULL), ==, 100);
+    assert_ratio(report, "sm_utilisation", (80.0 * 50 + 100.0 * 100) / (100 * 200));
+    assert_ratio(report, "comm_sm_share", 20.0 * 100 / (100 * 200));
+    assert_ratio(report, "comp_capacity_left", 0.8);
+    g_assert_cmpint(look_int(report, "reserved_sms", NULL), ==, 20);
+    g_assert_cmpint(look_int(report, "rest_kernels", NULL), ==, 1);
+    g_assert_cmpint(look_int(report, "rest_time", NULL), ==, 100);
+    g_assert_cmpint(look_int(report, "rest_time_without_comm", NULL), ==, 50);
+    g_assert_null(look_note(report, "sms_unknown"));
+    g_assert_null(look_note(report, "grids_unknown"));
+    bench_destroy(b);
+}
+
+/* What is not known is not told, and a note says so. */
+static void test_sms_unknown(void) {
+    static const activity activities[] = {
+        {0, 1, 0, 100, GEMM},
+        {0, 2, 50, 100, REDUCE},
+    };
+    fixture f = FIXTURE(activities);
+    bench *b = new_bench();
+    const mill_report *report = report_of(b, &f);
+    g_assert_nonnull(look_note(report, "sms_unknown"));
+    g_assert_false(look_has_figure(report, "sms"));
+    bench_destroy(b);
+    f.sms = 100;
+    b = new_bench();
+    report = report_of(b, &f);
+    g_assert_nonnull(look_note(report, "grids_unknown"));
+    g_assert_cmpint(look_int(report, "sms", NULL), ==, 100);
+    g_assert_false(look_has_figure(report, "comm_sm_share"));
+    g_assert_false(look_has_figure(report, "sm_utilisation"));
+    g_assert_null(look_table(report, "comm_by_sms"));
+    bench_destroy(b);
+}
+
 static void assert_refused(const fixture *f, const char *cause) {
     bench *b = new_bench();
     bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, f), "trace", "");
@@ -379,6 +504,65 @@ static void test_cancelled(void) {
     bench_destroy(b);
 }
 
+static bool runs_at(const fixture *f, int64_t device, int64_t stream, int64_t time) {
+    for (size_t i = 0; i < f->n; i++) {
+        const activity *a = &f->activities[i];
+        if (a->device == device && a->stream == stream && a->start <= time &&
+            time < a->start + a->dur)
+            return true;
+    }
+    return false;
+}
+
+/* Pairs of streams, nanosecond by nanosecond. */
+static void check_pairs(const mill_report *report, const fixture *f) {
+    const mill_table *table = look_table(report, "stream_pairs");
+    int64_t sum = 0, right = 0;
+    for (int64_t row = 0; table && row < (int64_t)table->rows; row++)
+        sum += look_cell(table, row, "time").i;
+    for (int64_t device = 0; device < 2; device++)
+        for (int64_t time = 0; time < 600; time++) {
+            int running = 0;
+            for (int64_t stream = 0; stream < 4; stream++)
+                running += runs_at(f, device, stream, time);
+            right += running * (running - 1) / 2;
+        }
+    g_assert_cmpint(sum, ==, right);
+}
+
+static int64_t lane_time(const mill_lane *lane, const char *cls) {
+    int64_t time = 0;
+    for (uint64_t i = 0; i < lane->n; i++)
+        if (!cls || g_str_equal(lane->texts[lane->cls[i]], cls))
+            time += lane->end[i] - lane->start[i];
+    return time;
+}
+
+/* The strip fills the window, its states are those of the figures; what is exposed is all there. */
+static void check_lanes(const mill_report *report) {
+    int64_t strips = 0, exposed = 0, comp_only = 0, windows = 0, right = 0, right_comp = 0;
+    for (uint64_t i = 0; i < report->n_lanes; i++) {
+        const mill_lane *lane = report->lanes[i];
+        if (g_str_has_prefix(lane->id, "strip_")) {
+            strips += lane_time(lane, NULL);
+            comp_only += lane_time(lane, "compute only");
+            for (uint64_t k = 1; k < lane->n; k++)
+                g_assert_cmpint(lane->start[k], ==, lane->end[k - 1]);
+        }
+        if (g_str_has_prefix(lane->id, "exposed_"))
+            exposed += lane_time(lane, NULL);
+    }
+    for (uint64_t i = 0; i < report->n_figures; i++) {
+        const mill_figure *figure = report->figures[i];
+        windows += g_str_equal(figure->id, "T") ? figure->value.i : 0;
+        right += g_str_equal(figure->id, "exposed_comm") ? figure->value.i : 0;
+        right_comp += g_str_equal(figure->id, "comp_without_comm") ? figure->value.i : 0;
+    }
+    g_assert_cmpint(strips, ==, windows);
+    g_assert_cmpint(exposed, ==, right);
+    g_assert_cmpint(comp_only, ==, right_comp);
+}
+
 /* Any activities: what must hold for each device and between figures and tables. */
 static void test_invariants(void) {
     static const activity sorts[] = {{0, 0, 0, 0, GEMM},   {0, 0, 0, 0, REDUCE},
@@ -396,8 +580,15 @@ static void test_invariants(void) {
         }
         fixture f = {.activities = activities, .n = n, .described_device = MILL_UNKNOWN};
         bench *b = new_bench();
+        bench_option(b, "kernels=1000");
+        bench_option(b, "lanes=yes");
         const mill_report *report = report_of(b, &f);
         const mill_table *devices = look_table(report, "devices");
+        check_sums(report, "exposed_comm_by_reason", "time");
+        check_sums(report, "exposed_gaps", "exposed");
+        check_sums(report, "comm_kernels", "exposed");
+        check_pairs(report, &f);
+        check_lanes(report);
         for (int64_t d = 0; d < (int64_t)devices->rows; d++) {
             int64_t id = look_cell(devices, d, "device").i, states = 0, exposed = 0, count = 0;
             g_autofree char *name = g_strdup_printf("device %" G_GINT64_FORMAT, id);
@@ -446,6 +637,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/overlap/kinds-beyond-top", test_kinds_beyond_top);
     g_test_add_func("/overlap/other-work", test_other_work);
     g_test_add_func("/overlap/notes-of-the-reader", test_notes_of_the_reader);
+    g_test_add_func("/overlap/ownership", test_ownership);
+    g_test_add_func("/overlap/reasons", test_reasons);
+    g_test_add_func("/overlap/no-computation", test_no_computation);
+    g_test_add_func("/overlap/sms", test_sms);
+    g_test_add_func("/overlap/sms-unknown", test_sms_unknown);
     g_test_add_func("/overlap/broken-timers", test_broken_timers);
     g_test_add_func("/overlap/end-beyond-int64", test_end_beyond_int64);
     g_test_add_func("/overlap/unknown-numbers", test_unknown_numbers);
