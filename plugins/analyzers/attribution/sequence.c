@@ -51,6 +51,16 @@ static uint8_t role_of(const ordering *o, uint64_t row) {
     return kind < o->trace->kinds.n ? o->roles[kind] : IS_NOTHING;
 }
 
+/* Some name is of such a kind; most profiles have none, and then no row need be looked at. */
+static bool any_part(const ordering *o) {
+    for (uint32_t name = 0; name < o->trace->names.texts.n; name++) {
+        uint16_t kind = mill_u16(o->trace, &o->trace->names.kind, name);
+        if (kind < o->trace->kinds.n && o->roles[kind] != IS_NOTHING)
+            return true;
+    }
+    return false;
+}
+
 static bool is_cached(const ordering *o, uint32_t index) {
     uint32_t name = mill_u32(o->trace, &o->trace->gpu.name, o->sequence->v[index].row);
     place_meaning ignored;
@@ -107,6 +117,9 @@ void sequence_find(mill_run *run, const mill_trace *trace, const pattern_set *pa
                    const site_table *sites, kernel_sequence *ret_sequence) {
     ordering o = {run, trace, patterns, sites, ret_sequence, role_kinds(run, trace), NULL};
     size_t n = 0;
+    *ret_sequence = (kernel_sequence){0};
+    if (!any_part(&o))
+        return;
     for (uint64_t row = 0; row < trace->gpu.n; row++)
         n += role_of(&o, row) != IS_NOTHING;
     *ret_sequence = (kernel_sequence){.v = mill_scratch(run, n * sizeof *ret_sequence->v)};

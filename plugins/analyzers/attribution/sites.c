@@ -33,6 +33,7 @@ typedef struct sweep {
     uint8_t *backward; /* of each cpu row: under an op of the autograd engine */
     uint32_t *op;      /* of each cpu row: name of the innermost op that a rule knows */
     uint8_t *engine;   /* of each thread: it is the autograd engine's */
+    uint8_t all_roles; /* bits of the roles that any annotation has */
 } sweep;
 
 /* ---------------------------------------------------------------- the innermost of many */
@@ -171,6 +172,7 @@ static mill_status list_annotations(sweep *s) {
             .name = name,
             .process = s->process[mill_u32(s->trace, &cpu->thread, row)],
         };
+        s->all_roles |= roles_of(s, name);
         to->n_steps += roles_of(s, name) >> ROLE_STEP & 1;
     }
     to->steps = mill_scratch(s->run, to->n_steps * sizeof *to->steps);
@@ -228,6 +230,9 @@ static site look_around(sweep *s, uint64_t row, int64_t time) {
         .backward = s->backward[row] || s->engine[thread],
     };
     for (int r = 0; r < ROLES; r++) {
+        found.innermost[r] = MILL_NONE;
+        if (!(s->all_roles >> r & 1))
+            continue;
         found.innermost[r] = heap_at(list, &s->heaps[r][thread], time);
         if (found.innermost[r] == MILL_NONE && (s->options->inherit || r == ROLE_STEP))
             found.innermost[r] = heap_at(list, &s->heaps[r][process], time);
@@ -237,11 +242,17 @@ static site look_around(sweep *s, uint64_t row, int64_t time) {
     return found;
 }
 
+/* Launches of a thread that follow each other mostly stand in the same. */
+typedef struct last_site {
+    site site;
+    uint32_t number;
+} last_site;
+
 static mill_status sweep_launches(sweep *s) {
     const mill_cpu *cpu = &s->trace->cpu;
     site_table *to = s->sites;
-    uint32_t next = 0, number = 0;
-    site last = {0};
+    uint32_t next = 0;
+    last_site *last = mill_scratch(s->run, s->n_threads * sizeof *last); /* of each thread */
     for (uint64_t row = 0; row < cpu->n; row++) {
         if (row % CANCEL_ROWS == 0 && mill_cancelled(s->run))
             return MILL_E_CANCELLED;
@@ -251,10 +262,12 @@ static mill_status sweep_launches(sweep *s) {
         while (next < to->n_annotations && to->annotations[next].start <= time)
             push(s, next++);
         site here = look_around(s, row, time);
-        if (memcmp(&here, &last, sizeof here) != 0)
-            number = kit_intern_add(to->table, (const char *)&here, sizeof here, 0);
-        to->of_launch[row] = number;
-        last = here;
+        last_site *before = &last[mill_u32(s->trace, &cpu->thread, row)];
+        if (memcmp(&here, &before->site, sizeof here) != 0) {
+            before->site = here;
+            before->number = kit_intern_add(to->table, (const char *)&here, sizeof here, 0);
+        }
+        to->of_launch[row] = before->number;
     }
     while (next < to->n_annotations)
         push(s, next++);

@@ -43,22 +43,29 @@ static void mark_partial(mill_run *run, const attribution_options *options, site
 }
 
 /* A step that was open when profiling ended gets that time for its end, as all that was open does:
- * nothing of its thread begins at or after its end, and something else ends with it or later. */
+ * nothing of its thread begins at or after its end, and something that begins in it ends with it or
+ * later. */
 static void mark_open(mill_run *run, const mill_trace *trace, site_table *sites) {
     const mill_cpu *cpu = &trace->cpu;
     uint32_t *last = mill_scratch(run, trace->threads.n * sizeof *last); /* step + 1 of a thread */
     uint8_t *others = mill_scratch(run, sites->n_steps), *after = mill_scratch(run, sites->n_steps);
+    uint64_t first = cpu->n; /* row from which on there is anything to see */
     for (uint32_t i = 0; i < sites->n_steps; i++) {
         uint32_t row = sites->annotations[sites->steps[i].annotation].row;
         last[mill_u32(trace, &cpu->thread, row)] = i + 1;
     }
-    for (uint64_t row = 0; row < cpu->n; row++) {
+    for (uint64_t t = 0; t < trace->threads.n; t++) {
+        uint64_t row =
+            last[t] ? sites->annotations[sites->steps[last[t] - 1].annotation].row : cpu->n;
+        first = row < first ? row : first;
+    }
+    for (uint64_t row = first; row < cpu->n; row++) {
         uint32_t at = last[mill_u32(trace, &cpu->thread, row)];
         if (at-- == 0)
             continue;
         const annotation *a = &sites->annotations[sites->steps[at].annotation];
         int64_t start = mill_i64(trace, &cpu->start, row);
-        others[at] |= row != a->row && start + mill_i64(trace, &cpu->dur, row) >= a->end;
+        others[at] |= row > a->row && start + mill_i64(trace, &cpu->dur, row) >= a->end;
         after[at] |= start >= a->end;
     }
     for (size_t i = 0; i < sites->n_steps; i++)
