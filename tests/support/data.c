@@ -2,6 +2,8 @@
 /* Real profiles, and right values computed by other means. */
 #include "data.h"
 
+#include <tracemill/attribution.h>
+
 const char *data_folder(void) {
     const char *folder = g_getenv("TRACEMILL_TEST_DATA");
     if (folder && g_file_test(folder, G_FILE_TEST_IS_DIR))
@@ -43,4 +45,36 @@ bench *data_read(const char *path) {
     g_assert_cmpstr(bench_causes(b), ==, "");
     g_assert_cmpint(status, ==, MILL_OK);
     return b;
+}
+
+static bench *run_analyzer(const char *module, const char *class, const void *trace,
+                           const void *attribution, const char *const *settings) {
+    g_autofree char *path = g_strdup_printf("plugins/analyzers/%s/%s.so", module, module);
+    bench *b = bench_create(bench_open(path), class);
+    for (; settings && *settings; settings++)
+        bench_option(b, *settings);
+    bench_input(b, "trace", MILL_TYPE_TRACE, trace, "trace", "");
+    if (attribution)
+        bench_input(b, "attribution", MILL_TYPE_ATTRIBUTION, attribution, "attribution", "");
+    mill_status status = bench_run(b);
+    g_assert_cmpstr(bench_causes(b), ==, "");
+    g_assert_cmpint(status, ==, MILL_OK);
+    g_assert_cmpuint(bench_leaked(b), ==, 0);
+    return b;
+}
+
+void data_report_init(data_report *r, const char *path, const char *module, const char *class,
+                      const char *const *settings) {
+    r->reader = data_read(path);
+    const void *trace = bench_output(r->reader, "trace", 0);
+    r->attribution = run_analyzer("attribution", "attribution", trace, NULL, NULL);
+    r->analyzer = run_analyzer(module, class, trace, bench_output(r->attribution, "attribution", 0),
+                               settings);
+    r->report = bench_output(r->analyzer, "report", 0);
+}
+
+void data_report_finish(data_report *r) {
+    bench_destroy(r->analyzer);
+    bench_destroy(r->attribution);
+    bench_destroy(r->reader);
 }

@@ -21,4 +21,16 @@ int64_t data_integer(const cJSON *object, const char *name);
  * values rest on. It is the output `trace` of the bench, which the caller destroys. */
 bench *data_read(const char *path);
 
+/* What a class says of a profile, with the attribution of its activities. */
+typedef struct data_report {
+    bench *reader, *attribution, *analyzer;
+    const mill_report *report;
+} data_report;
+
+/* module: "gaps"; settings: options of the class, NULL-terminated. The class has the inputs `trace`
+ * and `attribution`. */
+void data_report_init(data_report *r, const char *path, const char *module, const char *class,
+                      const char *const *settings);
+void data_report_finish(data_report *r);
+
 #endif

@@ -32,6 +32,30 @@ static uint32_t add_collective(kit_trace *t, const activity *a) {
     return kit_trace_collective(t, &row);
 }
 
+static void add_slice(kit_trace *t, const slice *s, uint32_t thread) {
+    kit_cpu_row row = {
+        .start = s->start,
+        .dur = s->dur,
+        .correlation = s->launches ? s->launches : MILL_UNKNOWN,
+        .external_id = MILL_UNKNOWN,
+        .name = kit_trace_name(t, s->name, strlen(s->name), 0),
+        .thread = thread,
+        .kind = (uint8_t)s->kind,
+    };
+    kit_trace_cpu(t, &row);
+}
+
+static void add_slices(kit_trace *t, const fixture *f) {
+    g_autoptr(GHashTable) threads = g_hash_table_new(g_direct_hash, NULL); /* tid → its row */
+    for (size_t i = 0; i < f->n_slices; i++) {
+        gpointer tid = GSIZE_TO_POINTER(f->slices[i].thread);
+        if (!g_hash_table_contains(threads, tid))
+            g_hash_table_insert(threads, tid,
+                                GUINT_TO_POINTER(kit_trace_thread(t, 1, f->slices[i].thread)));
+        add_slice(t, &f->slices[i], GPOINTER_TO_UINT(g_hash_table_lookup(threads, tid)));
+    }
+}
+
 mill_trace *fixture_trace(bench *b, const fixture *f) {
     static const kit_diagnostic lost = {"negative-duration", FIXTURE_LOST, true};
     kit_trace *t = kit_trace_create(bench_services(b));
@@ -48,7 +72,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
         kit_gpu_row row = {
             .start = a->start,
             .dur = a->dur,
-            .correlation = (int64_t)i + 1, /* no two are the same record */
+            .correlation = f->one_correlation ? 1 : (int64_t)i + 1, /* else no two are the same */
             .external_id = MILL_UNKNOWN,
             .grid = a->grid ? a->grid : MILL_UNKNOWN,
             .block = MILL_UNKNOWN,
@@ -61,6 +85,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
         };
         kit_trace_gpu(t, &row);
     }
+    add_slices(t, f);
     kit_trace_value(t)->path = kit_trace_text(t, FIXTURE_PATH, strlen(FIXTURE_PATH));
     if (f->diagnostics) {
         kit_trace_value(t)->complete = 0;
@@ -70,4 +95,39 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
     mill_trace *value = kit_trace_finish(t, INT64_MAX);
     kit_trace_destroy(t);
     return value;
+}
+
+mill_attribution *fixture_places(bench *b, const uint32_t *place, size_t n,
+                                 const char *const *stages, size_t n_stages) {
+    mill_run *run = bench_services(b);
+    mill_attribution *places = mill_scratch(run, sizeof *places);
+    uint32_t *annotation = mill_scratch(run, n_stages * sizeof *annotation);
+    uint32_t *stage = mill_scratch(run, n_stages * sizeof *stage);
+    uint32_t *step = mill_scratch(run, n_stages * sizeof *step);
+    uint8_t *chunk = mill_scratch(run, n_stages), *method = mill_scratch(run, n_stages);
+    int64_t *layer = mill_scratch(run, n_stages * sizeof *layer);
+    int64_t *micro_batch = mill_scratch(run, n_stages * sizeof *micro_batch);
+    for (uint32_t i = 0; i < n_stages; i++) {
+        annotation[i] = step[i] = MILL_NONE;
+        stage[i] = i;
+        method[i] = MILL_METHOD_ANNOTATION;
+        layer[i] = i;
+        micro_batch[i] = MILL_UNKNOWN;
+    }
+    *places = (mill_attribution){
+        .size = sizeof *places,
+        .n_rows = n,
+        .place = place,
+        .n_places = n_stages,
+        .annotation = annotation,
+        .stage = stage,
+        .chunk = chunk,
+        .method = method,
+        .layer = layer,
+        .micro_batch = micro_batch,
+        .step = step,
+        .n_stages = n_stages,
+        .stages = stages,
+    };
+    return places;
 }

@@ -5,7 +5,7 @@
 
 #include "bench_host.h"
 
-#include <tracemill/trace.h>
+#include <tracemill/attribution.h>
 
 typedef struct activity {
     int64_t device, stream, start, dur;
@@ -16,13 +16,24 @@ typedef struct activity {
     int64_t grid;          /* blocks; 0: not known */
 } activity;
 
+/* A slice of a thread of process 1. */
+typedef struct slice {
+    int64_t thread, start, dur;
+    const char *name;
+    mill_cpu_kind kind;
+    int64_t launches; /* it is the call that launched activity 1, 2, … of the fixture; 0: none */
+} slice;
+
 typedef struct fixture {
     const activity *activities;
     size_t n;
+    const slice *slices;
+    size_t n_slices;
     int64_t described_device; /* told of, beside those with activities; MILL_UNKNOWN: none */
     bool diagnostics;         /* with two lost events, FIXTURE_LOST, and cut short */
     const char *stream_label; /* of all streams, or NULL */
     int64_t sms;              /* of device 0; 0: not known */
+    bool one_correlation;     /* all activities have 1, as those of a graph */
 } fixture;
 
 #define FIXTURE_PATH "rank0.json"
@@ -34,5 +45,10 @@ typedef struct fixture {
 
 /* The trace of it, which lives as long as the bench. */
 mill_trace *fixture_trace(bench *b, const fixture *f);
+
+/* An attribution of a trace of `n` activities: place[i] of row i, or MILL_NONE. Place p is in stage
+ * p, whose name is stages[p], and in layer p. Lives as long as the bench. */
+mill_attribution *fixture_places(bench *b, const uint32_t *place, size_t n,
+                                 const char *const *stages, size_t n_stages);
 
 #endif

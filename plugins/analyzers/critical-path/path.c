@@ -28,14 +28,14 @@ typedef struct finder {
 } finder;
 
 /* The end that is decisive for a whole device: the later; then of the longer activity, which
- * tells more; then on the lower stream. */
+ * tells more; then on the lower stream, and launched first. */
 static bool ends_later(const kit_device *device, uint32_t a, uint32_t b) {
     const kit_activity *x = &device->v[a], *y = &device->v[b];
     if (x->end != y->end)
         return x->end > y->end;
     if (x->start != y->start)
         return x->start < y->start;
-    return x->stream < y->stream;
+    return x->stream != y->stream ? x->stream < y->stream : a < b;
 }
 
 static void note_end(finder *f, uint32_t i) {

@@ -152,7 +152,8 @@ static void tell_syncs(kit_report *r, cpu *c, int64_t origin, size_t top) {
     const mill_trace *trace = c->trace;
     kit_table *t = kit_table_of(r, "explicit_sync", "Longest explicit synchronisations",
                                 "Calls in which the CPU waits for the device.", sync_columns);
-    qsort(c->syncs, c->n_syncs, sizeof *c->syncs, compare_syncs);
+    if (c->n_syncs > 0)
+        qsort(c->syncs, c->n_syncs, sizeof *c->syncs, compare_syncs);
     for (size_t i = 0; i < c->n_syncs && i < top; i++) {
         uint32_t row = c->syncs[i].row, on = mill_u32(trace, &trace->cpu.thread, row);
         int64_t start = mill_i64(trace, &trace->cpu.start, row);

@@ -3,9 +3,9 @@
  * at all activities for each gap. */
 #include "bench_host.h"
 
-#include <string.h>
+#include "fixture.h"
+
 #include <tracemill/kit/gaps.h>
-#include <tracemill/kit/trace_builder.h>
 
 #define WINDOW 160
 #define MOST 40
@@ -13,118 +13,30 @@
 #define PLACES 3
 #define SMS 10
 
-typedef struct kernel {
-    int64_t start, dur, grid, launch; /* launch MILL_UNKNOWN: not in the trace */
-    int stream, device;
-    mill_class cls;
-} kernel;
-
-static const char *const class_names[] = {"", "gemm", "all-reduce", "copy", "spin"};
-
-static void add_launch(kit_trace *t, uint32_t thread, int64_t start, int64_t correlation) {
-    kit_cpu_row row = {
-        .start = start,
-        .dur = 1,
-        .correlation = correlation,
-        .external_id = MILL_UNKNOWN,
-        .name = kit_trace_name(t, "cudaLaunchKernel", strlen("cudaLaunchKernel"), 0),
-        .thread = thread,
-        .kind = MILL_CPU_RUNTIME,
-    };
-    kit_trace_cpu(t, &row);
-}
-
-static void add_kernel(kit_trace *t, const kernel *k, uint32_t device, int64_t correlation) {
-    uint32_t name = kit_trace_name(t, class_names[k->cls], strlen(class_names[k->cls]), 1);
-    kit_trace_classify(t, name, k->cls, UINT16_MAX, UINT16_MAX);
-    kit_gpu_row row = {
-        .start = k->start,
-        .dur = k->dur,
-        .correlation = correlation,
-        .external_id = MILL_UNKNOWN,
-        .grid = k->grid,
-        .block = MILL_UNKNOWN,
-        .bytes = MILL_UNKNOWN,
-        .waited_event = MILL_UNKNOWN,
-        .collective = MILL_NONE,
-        .name = name,
-        .stream = kit_trace_stream(t, device, k->stream, MILL_NONE),
-        .cat = MILL_GPU_KERNEL,
-    };
-    kit_trace_gpu(t, &row);
-}
-
-/* sms: of device 0; device 1's number is not known. */
-static mill_trace *make_trace(bench *b, const kernel *kernels, size_t n, int64_t sms) {
-    kit_trace *t = kit_trace_create(bench_services(b));
-    uint32_t devices[] = {kit_trace_device(t, 0), kit_trace_device(t, 1)};
-    uint32_t thread = kit_trace_thread(t, 1, 1);
-    kit_trace_describe_device(t, devices[0], MILL_NONE, sms);
-    for (size_t i = 0; i < n; i++) {
-        add_kernel(t, &kernels[i], devices[kernels[i].device], (int64_t)i + 1);
-        if (kernels[i].launch != MILL_UNKNOWN)
-            add_launch(t, thread, kernels[i].launch, (int64_t)i + 1);
-    }
-    mill_trace *trace = kit_trace_finish(t, INT64_MAX);
-    kit_trace_destroy(t);
-    return trace;
-}
-
 typedef struct scene {
     bench *b;
-    uint32_t place[2 * MOST];
-    uint32_t stage[PLACES]; /* the last place has none */
-    const char *stages[1];
-    mill_attribution places;
+    uint32_t place[MOST];
     kit_activities all;
 } scene;
 
-static void scene_init(scene *s, const kernel *kernels, size_t n, int64_t sms) {
+/* sms: of device 0; device 1's number is not known. */
+static void scene_init(scene *s, const fixture *f) {
     static const kit_selection everything = {.steps = ""};
-    memset(s, 0, sizeof *s);
+    static const char *const stages[PLACES] = {"attn(F)", "mlp(F)", NULL}; /* the last has none */
     s->b = bench_create(NULL, NULL);
-    const mill_trace *trace = make_trace(s->b, kernels, n, sms);
-    g_assert_cmpuint(trace->gpu.n, <=, G_N_ELEMENTS(s->place));
+    const mill_trace *trace = fixture_trace(s->b, f);
     for (uint64_t i = 0; i < trace->gpu.n; i++) {
         int place = g_test_rand_int_range(-1, PLACES);
         s->place[i] = place < 0 ? MILL_NONE : (uint32_t)place;
     }
-    s->places = (mill_attribution){.size = sizeof s->places,
-                                   .n_rows = trace->gpu.n,
-                                   .place = s->place,
-                                   .n_places = PLACES,
-                                   .stage = s->stage,
-                                   .n_stages = 1,
-                                   .stages = s->stages};
-    s->stages[0] = "attn(F)";
-    s->stage[PLACES - 1] = MILL_NONE;
+    const mill_attribution *places = fixture_places(s->b, s->place, trace->gpu.n, stages, PLACES);
     g_assert_cmpint(
-        kit_activities_select(bench_services(s->b), trace, &s->places, &everything, &s->all), ==,
+        kit_activities_select(bench_services(s->b), trace, places, &everything, &s->all), ==,
         MILL_OK);
 }
 
 static void scene_finish(scene *s) {
     bench_destroy(s->b);
-}
-
-/* Whole numbers of nanoseconds, so that many times coincide. */
-static size_t random_kernels(kernel *kernels) {
-    size_t n = (size_t)g_test_rand_int_range(0, MOST);
-    int longest = g_test_rand_int_range(1, 30);
-    for (size_t i = 0; i < n; i++) {
-        int64_t start = g_test_rand_int_range(0, WINDOW);
-        kernels[i] = (kernel){
-            .start = 1000 + start,
-            .dur = g_test_rand_int_range(0, longest),
-            .grid = g_test_rand_int_range(0, 9) ? g_test_rand_int_range(0, 14) : MILL_UNKNOWN,
-            .launch = g_test_rand_int_range(0, 9) ? 1000 + start - g_test_rand_int_range(-2, 30)
-                                                  : MILL_UNKNOWN,
-            .stream = g_test_rand_int_range(0, STREAMS),
-            .device = g_test_rand_int_range(0, 4) == 0,
-            .cls = (mill_class)g_test_rand_int_range(1, 5),
-        };
-    }
-    return n;
 }
 
 static kit_gap_rule random_rule(void) {
@@ -226,8 +138,8 @@ static void check_gaps(const kit_activities *all, const kit_device *device, uint
         if (!counts(a, stream) || !last || a->start <= last->end)
             continue;
         kit_gap right = {.start = last->end, .end = a->start, .next = i};
-        right.one_place = stream != KIT_ALL_STREAMS && a->place != MILL_NONE &&
-                          a->place != PLACES - 1 && a->place == last->place;
+        right.one_place =
+            stream != KIT_ALL_STREAMS && a->place < PLACES - 1 && a->place == last->place;
         for (uint32_t k = 0; k < device->n && stream == KIT_ALL_STREAMS; k++)
             if (device->v[k].start == a->start &&
                 preferred(all, &device->v[k], &device->v[right.next]))
@@ -248,48 +160,93 @@ static void check_gaps(const kit_activities *all, const kit_device *device, uint
 
 /* ---------------------------------------------------------------- tests */
 
+typedef struct random_trace {
+    activity activities[MOST];
+    slice slices[MOST];
+    fixture fixture;
+} random_trace;
+
+/* Whole numbers of nanoseconds, so that many times coincide. */
+static void random_trace_init(random_trace *r) {
+    static const char *const names[] = {"", "gemm", "all-reduce", "copy", "spin"};
+    int n = g_test_rand_int_range(0, MOST), longest = g_test_rand_int_range(1, 30);
+    r->fixture = (fixture){.activities = r->activities,
+                           .n = (size_t)n,
+                           .slices = r->slices,
+                           .described_device = MILL_UNKNOWN,
+                           .sms = SMS};
+    for (int i = 0; i < n; i++) {
+        int64_t start = 1000 + g_test_rand_int_range(0, WINDOW);
+        mill_class cls = (mill_class)g_test_rand_int_range(1, 5);
+        r->activities[i] = (activity){
+            .start = start,
+            .dur = g_test_rand_int_range(0, longest),
+            .grid = g_test_rand_int_range(0, 14),
+            .stream = g_test_rand_int_range(0, STREAMS),
+            .device = g_test_rand_int_range(0, 4) == 0,
+            .name = names[cls],
+            .cls = cls,
+        };
+        if (g_test_rand_int_range(0, 9))
+            r->slices[r->fixture.n_slices++] = (slice){1,
+                                                       start - g_test_rand_int_range(-2, 30),
+                                                       1,
+                                                       "cudaLaunchKernel",
+                                                       MILL_CPU_RUNTIME,
+                                                       i + 1};
+    }
+}
+
+static void check_device(scene *s, const kit_device *device, const kit_gap_rule *rule,
+                         const kit_gaps *each, int seen[KIT_GAP_CAUSES]) {
+    mill_run *run = bench_services(s->b);
+    kit_gaps gaps;
+    kit_gaps_find(run, &s->all, device, KIT_ALL_STREAMS, rule, &gaps);
+    check_gaps(&s->all, device, KIT_ALL_STREAMS, rule, &gaps);
+    for (uint32_t i = 0; i < s->all.n_streams; i++) {
+        if (&s->all.devices[s->all.streams[i].device] != device)
+            continue;
+        check_gaps(&s->all, device, i, rule, &each[i]);
+        kit_gaps_find(run, &s->all, device, i, rule, &gaps);
+        check_gaps(&s->all, device, i, rule, &gaps);
+        for (size_t g = 0; g < gaps.n; g++)
+            seen[gaps.v[g].cause]++;
+    }
+}
+
 static void test_random(void) {
     int seen[KIT_GAP_CAUSES] = {0};
     for (int round = 0; round < 3000; round++) {
-        kernel kernels[MOST];
-        size_t n = random_kernels(kernels);
+        random_trace r;
+        random_trace_init(&r);
         kit_gap_rule rule = random_rule();
         scene s;
-        scene_init(&s, kernels, n, SMS);
-        kit_gaps *each, gaps;
-        mill_run *run = bench_services(s.b);
-        g_assert_cmpint(kit_gaps_find_each(run, &s.all, &rule, &each), ==, MILL_OK);
-        for (size_t d = 0; d < s.all.n_devices; d++) {
-            const kit_device *device = &s.all.devices[d];
-            kit_gaps_find(run, &s.all, device, KIT_ALL_STREAMS, &rule, &gaps);
-            check_gaps(&s.all, device, KIT_ALL_STREAMS, &rule, &gaps);
-            for (uint32_t i = 0; i < s.all.n_streams; i++) {
-                if (s.all.streams[i].device != d)
-                    continue;
-                check_gaps(&s.all, device, i, &rule, &each[i]);
-                kit_gaps_find(run, &s.all, device, i, &rule, &gaps);
-                check_gaps(&s.all, device, i, &rule, &gaps);
-                for (size_t g = 0; g < gaps.n; g++)
-                    seen[gaps.v[g].cause]++;
-            }
-        }
+        scene_init(&s, &r.fixture);
+        kit_gaps *each;
+        g_assert_cmpint(kit_gaps_find_each(bench_services(s.b), &s.all, &rule, &each), ==, MILL_OK);
+        for (size_t d = 0; d < s.all.n_devices; d++)
+            check_device(&s, &s.all.devices[d], &rule, each, seen);
         scene_finish(&s);
     }
     for (int c = 0; c < KIT_GAP_CAUSES; c++)
         g_assert_cmpint(seen[c], >, 0);
 }
 
+#define GEMM .name = "gemm", .cls = MILL_CLASS_COMPUTATION
+
 /* All the memory that a broken number of SMs could ask for is not needed. */
 static void test_absurd_sms(void) {
-    static const kernel kernels[] = {
-        {100, 10, INT64_MAX, 90, 0, 0, MILL_CLASS_COMPUTATION},
-        {100, 40, INT64_MAX, 90, 1, 0, MILL_CLASS_COMPUTATION},
-        {100, 40, INT64_MAX, 90, 2, 0, MILL_CLASS_COMPUTATION},
-        {200, 10, INT64_MAX, 90, 0, 0, MILL_CLASS_COMPUTATION},
+    static const activity activities[] = {
+        {0, 0, 100, 10, GEMM, .grid = INT64_MAX},
+        {0, 1, 100, 40, GEMM, .grid = INT64_MAX},
+        {0, 2, 100, 40, GEMM, .grid = INT64_MAX},
+        {0, 0, 200, 10, GEMM, .grid = INT64_MAX},
     };
     const kit_gap_rule rule = {10, 1, 0.1};
+    fixture f = FIXTURE(activities);
+    f.sms = INT64_MAX;
     scene s;
-    scene_init(&s, kernels, G_N_ELEMENTS(kernels), INT64_MAX);
+    scene_init(&s, &f);
     kit_gaps gaps;
     kit_gaps_find(bench_services(s.b), &s.all, &s.all.devices[0], 0, &rule, &gaps);
     g_assert_cmpuint(gaps.n, ==, 1);
@@ -298,13 +255,10 @@ static void test_absurd_sms(void) {
 }
 
 static void test_cancelled(void) {
-    static const kernel kernels[] = {
-        {100, 10, 1, 90, 0, 0, MILL_CLASS_COMPUTATION},
-        {200, 10, 1, 90, 0, 0, MILL_CLASS_COMPUTATION},
-    };
+    static const activity activities[] = {{0, 0, 100, 10, GEMM}, {0, 0, 200, 10, GEMM}};
     const kit_gap_rule rule = {10, 1, 0.1};
     scene s;
-    scene_init(&s, kernels, G_N_ELEMENTS(kernels), SMS);
+    scene_init(&s, &FIXTURE(activities));
     kit_gaps gaps;
     bench_cancel_at(s.b, 1);
     g_assert_cmpint(kit_gaps_find(bench_services(s.b), &s.all, &s.all.devices[0], 0, &rule, &gaps),
@@ -313,16 +267,16 @@ static void test_cancelled(void) {
 }
 
 static void test_primary_stream(void) {
-    static const kernel kernels[] = {
-        {100, 90, 1, 90, 0, 0, MILL_CLASS_COMMUNICATION},
-        {100, 20, 1, 90, 1, 0, MILL_CLASS_COMPUTATION},
-        {100, 10, 1, 90, 2, 0, MILL_CLASS_COMPUTATION},
-        {120, 10, 1, 90, 2, 0, MILL_CLASS_COMPUTATION},
-        {100, 10, 1, 90, 0, 1, MILL_CLASS_MEMORY},
-        {110, 0, 1, 90, 0, 1, MILL_CLASS_COMPUTATION},
+    static const activity activities[] = {
+        {0, 0, 100, 90, "all-reduce", MILL_CLASS_COMMUNICATION},
+        {0, 1, 100, 20, GEMM},
+        {0, 2, 100, 10, GEMM},
+        {0, 2, 120, 10, GEMM},
+        {1, 0, 100, 10, "copy", MILL_CLASS_MEMORY},
+        {1, 0, 110, 0, GEMM},
     };
     scene s;
-    scene_init(&s, kernels, G_N_ELEMENTS(kernels), SMS);
+    scene_init(&s, &FIXTURE(activities));
     mill_run *run = bench_services(s.b);
     g_assert_cmpuint(kit_primary_stream(run, &s.all, &s.all.devices[0]), ==, 1);
     g_assert_cmpuint(kit_primary_stream(run, &s.all, &s.all.devices[1]), ==, KIT_ALL_STREAMS);
