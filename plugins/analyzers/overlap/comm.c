@@ -80,6 +80,7 @@ static overlap_part *part_of(overlap_analysis *analysis, node **list, const kit_
             .stage = overlap_stage_of(analysis, a->place),
             .chunk = (uint8_t)overlap_chunk_of(analysis, a->place),
             .kind = a->kind,
+            .kind_name = kit_kind_name(&analysis->all, a->kind),
         };
         *list = n;
     }
@@ -128,7 +129,7 @@ static int compare_parts(const void *a, const void *b) {
         return x->stage < y->stage ? -1 : 1;
     if (x->chunk != y->chunk)
         return x->chunk < y->chunk ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
+    return strcmp(x->kind_name, y->kind_name);
 }
 
 /* Joins the parts that only differ in what they are not told by. */
@@ -138,7 +139,7 @@ static size_t join_parts(const overlap_device *device, unsigned by, overlap_part
         out[i].layer = by & BY_LAYER ? out[i].layer : MILL_UNKNOWN;
         out[i].stage = by & BY_STAGE ? out[i].stage : MILL_NONE;
         out[i].chunk = by & BY_CHUNK ? out[i].chunk : MILL_CHUNK_NONE;
-        out[i].kind = by & BY_KIND ? out[i].kind : KIT_KIND_NONE;
+        out[i].kind_name = by & BY_KIND ? out[i].kind_name : "";
     }
     qsort(out, device->n_parts, sizeof *out, compare_parts);
     size_t n = 0;
@@ -158,7 +159,7 @@ static void tell_part(kit_table *t, const overlap_analysis *analysis, const over
     if (by & BY_LAYER)
         kit_cell_int(t, part->layer);
     if (by & BY_KIND)
-        kit_cell_text(t, kit_kind_name(&analysis->all, part->kind));
+        kit_cell_text(t, part->kind_name);
     if (by & BY_STAGE)
         kit_cell_text(t, overlap_stage_name(analysis, part->stage));
     if (by & BY_CHUNK)

@@ -97,10 +97,9 @@ static void note_sms(kit_report *r, const overlap_device *device) {
                  device->view->number);
     else if (!device->sm.all_known)
         kit_note(r, MILL_INFO, "grids_unknown",
-                 "Device %s: of some kernels the grid is not in the trace: %s.",
-                 device->view->number,
-                 device->sm.comm_known ? "how many SMs are used is unknown"
-                                       : "how many SMs communication holds is unknown");
+                 "Device %s: of some kernels the grid is not in the trace, so it is not told how "
+                 "many SMs are held.",
+                 device->view->number);
 }
 
 void overlap_tell_notes(kit_report *r, const overlap_analysis *analysis) {

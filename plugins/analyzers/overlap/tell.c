@@ -45,12 +45,12 @@ static int64_t most_waiting_layer(const overlap_analysis *analysis, const overla
     return layer;
 }
 
-/* ", most of it in layer 3", where that is so and layers are told apart. */
+/* ", most of it in layer 3", where that is so; with several steps there are several layers 3. */
 static void tell_where(char *text, size_t size, const overlap_analysis *analysis,
                        const overlap_device *device) {
     int64_t whole = device->reasons[KIT_GAP_WAIT_COMM];
     text[0] = '\0';
-    if (!device->layered || whole == 0)
+    if (!device->layered || whole == 0 || overlap_several_steps(analysis))
         return;
     int64_t layer = most_waiting_layer(analysis, device);
     int64_t part = waits_of_layer(analysis, device, layer);

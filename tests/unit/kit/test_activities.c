@@ -408,7 +408,7 @@ static void test_random(void) {
     for (int n = 0; n < 2000; n++) {
         round r;
         random_round(&r);
-        fixture f = {r.activities, r.n, MILL_UNKNOWN, false, NULL, 0};
+        fixture f = {.activities = r.activities, .n = r.n, .described_device = MILL_UNKNOWN};
         const mill_attribution places = places_of(r.place, r.n);
         bench *b = bench_create(NULL, NULL);
         kit_activities all = selected(b, &f, &places, &r.selection);

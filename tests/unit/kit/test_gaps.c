@@ -22,7 +22,7 @@ typedef struct scene {
 /* sms: of device 0; device 1's number is not known. */
 static void scene_init(scene *s, const fixture *f) {
     static const kit_selection everything = {.steps = ""};
-    static const char *const stages[PLACES] = {"attn(F)", "mlp(F)", "attn(B)"};
+    static const char *const stages[PLACES] = {"attn(F)", "mlp(F)", NULL}; /* the last has none */
     s->b = bench_create(NULL, NULL);
     const mill_trace *trace = fixture_trace(s->b, f);
     for (uint64_t i = 0; i < trace->gpu.n; i++) {
@@ -138,8 +138,8 @@ static void check_gaps(const kit_activities *all, const kit_device *device, uint
         if (!counts(a, stream) || !last || a->start <= last->end)
             continue;
         kit_gap right = {.start = last->end, .end = a->start, .next = i};
-        right.one_place = stream != KIT_ALL_STREAMS && a->place != MILL_NONE &&
-                          a->place != PLACES - 1 && a->place == last->place;
+        right.one_place =
+            stream != KIT_ALL_STREAMS && a->place < PLACES - 1 && a->place == last->place;
         for (uint32_t k = 0; k < device->n && stream == KIT_ALL_STREAMS; k++)
             if (device->v[k].start == a->start &&
                 preferred(all, &device->v[k], &device->v[right.next]))

@@ -84,7 +84,7 @@ static void test_figures(void) {
     g_assert_cmpstr(report->subject, ==, FIXTURE_PATH);
     g_assert_cmpstr(report->summary, ==,
                     "83.3 % of communication is hidden under computation; 0.01 µs (6.7 % of the "
-                    "window) are exposed.");
+                    "window) are exposed, of which 0 µs (0.0 %) are actionable.");
     g_assert_cmpstr(look_note(report, "communication_set")->text, ==,
                     "Device 0: counted as communication: all-reduce.");
     g_assert_null(look_note(report, "no_communication"));
@@ -319,6 +319,40 @@ static void test_notes_of_the_reader(void) {
     bench_destroy(b);
 }
 
+/* The column adds up to the exposed communication of all devices. */
+static void check_sums(const mill_report *report, const char *id, const char *column) {
+    const mill_table *table = look_table(report, id);
+    int64_t sum = 0, right = 0;
+    for (int64_t row = 0; table && row < (int64_t)table->rows; row++)
+        sum += look_cell(table, row, column).i;
+    for (uint64_t i = 0; i < report->n_figures; i++)
+        if (g_str_equal(report->figures[i]->id, "exposed_comm"))
+            right += report->figures[i]->value.i;
+    g_assert_cmpint(sum, ==, right);
+}
+
+/* Touching, nested, equal and empty activities: each moment of communication has one owner. */
+static void test_ownership(void) {
+    static const activity activities[] = {
+        {0, 1, 0, 10, GEMM},    {0, 2, 10, 40, REDUCE}, {0, 3, 20, 10, GATHER},
+        {0, 4, 20, 10, GATHER}, {0, 2, 50, 20, REDUCE}, {0, 3, 60, 0, REDUCE},
+        {0, 1, 65, 35, GEMM},
+    };
+    bench *b = new_bench();
+    const mill_report *report = report_of(b, &FIXTURE(activities));
+    g_assert_cmpint(look_int(report, "comm", NULL), ==, 60);
+    g_assert_cmpint(look_int(report, "exposed_comm", NULL), ==, 55);
+    const mill_table *kernels = look_table(report, "comm_kernels");
+    g_assert_cmpuint(kernels->rows, ==, 5);
+    g_assert_cmpint(look_cell(kernels, 0, "start").i, ==, 10);
+    g_assert_cmpint(look_cell(kernels, 0, "exposed").i, ==, 40);
+    g_assert_cmpint(look_cell(kernels, 1, "exposed").i, ==, 15);
+    g_assert_cmpint(look_cell(kernels, 1, "hidden").i, ==, 5);
+    g_assert_cmpint(look_cell(kernels, 2, "exposed").i, ==, 0);
+    g_assert_cmpint(look_cell(kernels, 0, "sms").i, ==, MILL_UNKNOWN);
+    bench_destroy(b);
+}
+
 static void assert_refused(const fixture *f, const char *cause) {
     bench *b = new_bench();
     bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, f), "trace", "");
@@ -379,6 +413,65 @@ static void test_cancelled(void) {
     bench_destroy(b);
 }
 
+static bool runs_at(const fixture *f, int64_t device, int64_t stream, int64_t time) {
+    for (size_t i = 0; i < f->n; i++) {
+        const activity *a = &f->activities[i];
+        if (a->device == device && a->stream == stream && a->start <= time &&
+            time < a->start + a->dur)
+            return true;
+    }
+    return false;
+}
+
+/* Pairs of streams, nanosecond by nanosecond. */
+static void check_pairs(const mill_report *report, const fixture *f) {
+    const mill_table *table = look_table(report, "stream_pairs");
+    int64_t sum = 0, right = 0;
+    for (int64_t row = 0; table && row < (int64_t)table->rows; row++)
+        sum += look_cell(table, row, "time").i;
+    for (int64_t device = 0; device < 2; device++)
+        for (int64_t time = 0; time < 600; time++) {
+            int running = 0;
+            for (int64_t stream = 0; stream < 4; stream++)
+                running += runs_at(f, device, stream, time);
+            right += running * (running - 1) / 2;
+        }
+    g_assert_cmpint(sum, ==, right);
+}
+
+static int64_t lane_time(const mill_lane *lane, const char *cls) {
+    int64_t time = 0;
+    for (uint64_t i = 0; i < lane->n; i++)
+        if (!cls || g_str_equal(lane->texts[lane->cls[i]], cls))
+            time += lane->end[i] - lane->start[i];
+    return time;
+}
+
+/* The strip fills the window, its states are those of the figures; what is exposed is all there. */
+static void check_lanes(const mill_report *report) {
+    int64_t strips = 0, exposed = 0, comp_only = 0, windows = 0, right = 0, right_comp = 0;
+    for (uint64_t i = 0; i < report->n_lanes; i++) {
+        const mill_lane *lane = report->lanes[i];
+        if (g_str_has_prefix(lane->id, "strip_")) {
+            strips += lane_time(lane, NULL);
+            comp_only += lane_time(lane, "compute only");
+            for (uint64_t k = 1; k < lane->n; k++)
+                g_assert_cmpint(lane->start[k], ==, lane->end[k - 1]);
+        }
+        if (g_str_has_prefix(lane->id, "exposed_"))
+            exposed += lane_time(lane, NULL);
+    }
+    for (uint64_t i = 0; i < report->n_figures; i++) {
+        const mill_figure *figure = report->figures[i];
+        windows += g_str_equal(figure->id, "T") ? figure->value.i : 0;
+        right += g_str_equal(figure->id, "exposed_comm") ? figure->value.i : 0;
+        right_comp += g_str_equal(figure->id, "comp_without_comm") ? figure->value.i : 0;
+    }
+    g_assert_cmpint(strips, ==, windows);
+    g_assert_cmpint(exposed, ==, right);
+    g_assert_cmpint(comp_only, ==, right_comp);
+}
+
 /* Any activities: what must hold for each device and between figures and tables. */
 static void test_invariants(void) {
     static const activity sorts[] = {{0, 0, 0, 0, GEMM},   {0, 0, 0, 0, REDUCE},
@@ -396,8 +489,15 @@ static void test_invariants(void) {
         }
         fixture f = {.activities = activities, .n = n, .described_device = MILL_UNKNOWN};
         bench *b = new_bench();
+        bench_option(b, "kernels=1000");
+        bench_option(b, "lanes=yes");
         const mill_report *report = report_of(b, &f);
         const mill_table *devices = look_table(report, "devices");
+        check_sums(report, "exposed_comm_by_reason", "time");
+        check_sums(report, "exposed_gaps", "exposed");
+        check_sums(report, "comm_kernels", "exposed");
+        check_pairs(report, &f);
+        check_lanes(report);
         for (int64_t d = 0; d < (int64_t)devices->rows; d++) {
             int64_t id = look_cell(devices, d, "device").i, states = 0, exposed = 0, count = 0;
             g_autofree char *name = g_strdup_printf("device %" G_GINT64_FORMAT, id);
@@ -446,6 +546,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/overlap/kinds-beyond-top", test_kinds_beyond_top);
     g_test_add_func("/overlap/other-work", test_other_work);
     g_test_add_func("/overlap/notes-of-the-reader", test_notes_of_the_reader);
+    g_test_add_func("/overlap/ownership", test_ownership);
     g_test_add_func("/overlap/broken-timers", test_broken_timers);
     g_test_add_func("/overlap/end-beyond-int64", test_end_beyond_int64);
     g_test_add_func("/overlap/unknown-numbers", test_unknown_numbers);
