@@ -12,6 +12,15 @@ int64_t kit_add(int64_t a, int64_t b) {
     return sum;
 }
 
+void kit_set_add(kit_set *set, int64_t start, int64_t end) {
+    if (start >= end)
+        return;
+    if (set->n == 0 || start > set->v[set->n - 1].end)
+        set->v[set->n++] = (kit_interval){start, end};
+    else if (end > set->v[set->n - 1].end)
+        set->v[set->n - 1].end = end;
+}
+
 kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end) {
     if (tally->n == 0)
         tally->first = tally->last = start;

@@ -39,6 +39,9 @@ typedef struct kit_set {
     size_t n;
 } kit_set;
 
+/* Adds [start, end) to a set in which nothing starts later. */
+void kit_set_add(kit_set *set, int64_t start, int64_t end);
+
 /* Activities of one sort, added in the order of their starts. All zero bytes is an empty one. */
 typedef struct kit_tally {
     int64_t n;
