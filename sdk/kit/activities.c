@@ -324,6 +324,7 @@ static void set_up_rows(selecting *s) {
     s->streams = mill_scratch(s->run, trace->streams.n * sizeof *s->streams);
     for (uint64_t i = 0; i < trace->streams.n; i++) {
         kit_stream *stream = &s->streams[i];
+        stream->row = (uint32_t)i;
         stream->id = mill_i64(trace, &trace->streams.id, i);
         stream->label = mill_string(trace, mill_u32(trace, &trace->streams.label, i));
         stream->device = mill_u32(trace, &trace->streams.device, i);
