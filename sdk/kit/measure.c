@@ -142,7 +142,11 @@ int64_t kit_covered(const kit_cover *cover, kit_interval interval) {
     return kit_covered_next(&cursor, interval);
 }
 
-int64_t kit_percentile(const int64_t *sorted, size_t n, unsigned percent) {
+size_t kit_percentile_rank(size_t n, unsigned percent) {
     size_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
-    return sorted[rank > 0 ? rank - 1 : 0];
+    return rank > 0 ? rank - 1 : 0;
+}
+
+int64_t kit_percentile(const int64_t *sorted, size_t n, unsigned percent) {
+    return sorted[kit_percentile_rank(n, percent)];
 }

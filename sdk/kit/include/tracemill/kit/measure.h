@@ -107,6 +107,9 @@ int64_t kit_covered_next(kit_cover_cursor *cursor, kit_interval interval);
  * The values must be sorted, n be above 0. */
 int64_t kit_percentile(const int64_t *sorted, size_t n, unsigned percent);
 
+/* Where it stands among n sorted values. */
+size_t kit_percentile_rank(size_t n, unsigned percent);
+
 #ifdef __cplusplus
 }
 #endif
