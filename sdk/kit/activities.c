@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/activities.h>
+#include <tracemill/kit/arena.h>
 #include <tracemill/kit/columns.h>
 
 #define MAX_DEVICES 1024         /* more come from a file whose device numbers are wrong */
@@ -290,22 +291,9 @@ static void cut(selecting *s, kit_device *device) {
     qsort(device->v, first, sizeof *device->v, compare_activities);
 }
 
-/* First counts their intervals. */
-static void make_sets(selecting *s, kit_device *device) {
-    size_t n[KIT_CLASSES] = {0};
-    int64_t end[KIT_CLASSES] = {0};
-    for (size_t i = 0; i < device->n; i++) {
-        const kit_activity *a = &device->v[i];
-        if (a->start == a->end)
-            continue;
-        bool apart = n[a->cls] == 0 || a->start > end[a->cls];
-        n[a->cls] += apart;
-        end[a->cls] = apart || a->end > end[a->cls] ? a->end : end[a->cls];
-    }
-    for (int c = 0; c < KIT_CLASSES; c++)
-        device->sets[c].v = mill_scratch(s->run, n[c] * sizeof(kit_interval));
-    for (size_t i = 0; i < device->n; i++)
-        kit_set_add(&device->sets[device->v[i].cls], device->v[i].start, device->v[i].end);
+static uint32_t class_group(const void *context, const kit_activity *a) {
+    (void)context;
+    return a->cls;
 }
 
 /* ---------------------------------------------------------------- devices and streams */
@@ -451,7 +439,7 @@ static mill_status finish_devices(selecting *s) {
         status = place_window(s, device);
         if (status == MILL_OK && (o->clip || o->from || o->to))
             cut(s, device);
-        make_sets(s, device);
+        kit_sets_of(s->run, device, class_group, NULL, device->sets, KIT_CLASSES);
         rows += device->n;
     }
     s->all->left_out = s->all->trace->gpu.n - rows;
@@ -496,6 +484,42 @@ int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
     if (grid < 0 || device->sms < 0) /* as MILL_UNKNOWN is */
         return 0;
     return grid < device->sms ? grid : device->sms;
+}
+
+uint32_t *kit_device_sms(mill_run *run, const kit_activities *all, const kit_device *device) {
+    if (device->sms <= 0 || device->sms > KIT_MOST_SMS)
+        return NULL;
+    uint32_t *sms = mill_scratch(run, device->n * sizeof *sms);
+    for (size_t i = 0; i < device->n; i++)
+        sms[i] = (uint32_t)kit_activity_sms(all, device, &device->v[i]);
+    return sms;
+}
+
+/* Once to count the intervals of each set, and once to fill them. */
+void kit_sets_of(mill_run *run, const kit_device *device, kit_group_fn group, const void *context,
+                 kit_set *ret_sets, size_t n_groups) {
+    size_t *n = kit_alloc(n_groups, sizeof *n), total = 0;
+    int64_t *end = kit_alloc(n_groups, sizeof *end);
+    for (size_t i = 0; i < device->n; i++) {
+        const kit_activity *a = &device->v[i];
+        uint32_t g = group(context, a);
+        if (g == MILL_NONE || a->start == a->end)
+            continue;
+        bool apart = n[g] == 0 || a->start > end[g];
+        n[g] += apart;
+        total += apart;
+        end[g] = apart || a->end > end[g] ? a->end : end[g];
+    }
+    kit_interval *v = mill_scratch(run, total * sizeof *v);
+    for (size_t g = 0; g < n_groups; v += n[g++])
+        ret_sets[g] = (kit_set){v, 0};
+    free(n);
+    free(end);
+    for (size_t i = 0; i < device->n; i++) {
+        uint32_t g = group(context, &device->v[i]);
+        if (g != MILL_NONE)
+            kit_set_add(&ret_sets[g], device->v[i].start, device->v[i].end);
+    }
 }
 
 const char *kit_kind_name(const kit_activities *all, uint16_t kind) {

@@ -141,6 +141,18 @@ mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
 int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
                          const kit_activity *a);
 
+/* The same of each of the device's activities, to be asked often. NULL where the device has an
+ * unknown number of SMs, or more than KIT_MOST_SMS. */
+#define KIT_MOST_SMS 65536 /* a device with more is described wrong */
+uint32_t *kit_device_sms(mill_run *run, const kit_activities *all, const kit_device *device);
+
+/* The group of an activity, or MILL_NONE. */
+typedef uint32_t (*kit_group_fn)(const void *context, const kit_activity *a);
+
+/* ret_sets[g]: the union of the device's activities in group g, of n_groups. O(n). */
+void kit_sets_of(mill_run *run, const kit_device *device, kit_group_fn group, const void *context,
+                 kit_set *ret_sets, size_t n_groups);
+
 /* The kind as text: of KIT_KIND_NONE "(no kind)", of KIT_KIND_STREAM "(by stream)". */
 const char *kit_kind_name(const kit_activities *all, uint16_t kind);
 
