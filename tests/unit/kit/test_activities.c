@@ -221,8 +221,8 @@ static void test_side_by_side(void) {
         int64_t from, to;
         uint64_t n;
     } windows[] = {
-        {0, 10, 1}, {10, 30, 2}, {10, 0, 3}, {30, 0, 1}, {30, 31, 1}, {31, 0, 0}, {0, 30, 3},
-        {0, 31, 4}, {0, 0, 4},
+        {0, 10, 1}, {10, 30, 2}, {10, 0, 3}, {30, 0, 1}, {30, 31, 1},
+        {31, 0, 0}, {0, 30, 3},  {0, 31, 4}, {0, 0, 4},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(windows); i++) {
         const kit_selection window = {.steps = "", .from = windows[i].from, .to = windows[i].to};
@@ -458,16 +458,15 @@ static void test_random(void) {
             size_t expected = 0;
             for (size_t i = 0; i < r.n; i++) {
                 const activity *a = &r.activities[i];
-                expected += a->device == device->id && takes(&r, i) &&
-                            belongs(&r, a, device->id, &window);
+                expected +=
+                    a->device == device->id && takes(&r, i) && belongs(&r, a, device->id, &window);
             }
             g_assert_cmpuint(device->n, ==, expected);
             for (size_t k = 0; k < device->n; k++) {
                 const kit_activity *a = &device->v[k];
                 const activity *from = &r.activities[a->row];
                 bool none = from->dur == 0;
-                g_assert_cmpint(a->start, ==,
-                                none ? from->start : MAX(from->start, window.start));
+                g_assert_cmpint(a->start, ==, none ? from->start : MAX(from->start, window.start));
                 g_assert_cmpint(a->end, ==,
                                 none ? from->start : MIN(from->start + from->dur, window.end));
                 g_assert_cmpint(all.streams[a->stream].id, ==, from->stream);
