@@ -244,15 +244,25 @@ static mill_status check_span(const selecting *s, const kit_device *device) {
     return MILL_OK;
 }
 
-static mill_status place_window(selecting *s, kit_device *device) {
+static int64_t add_up_to_most(int64_t a, int64_t b) {
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* ret_moments: when an activity of no length begins that belongs to the window. Where the window is
+ * cut, its end is not part of it, so that of two windows side by side only one has what begins
+ * there. */
+static mill_status place_window(selecting *s, kit_device *device, kit_interval *ret_moments) {
     const kit_selection *o = s->selection;
     int64_t first = device->window.start, end = device->window.end;
+    kit_interval moments = {first, INT64_MAX};
     if (o->clip == KIT_CLIP_CPU) {
         int64_t span;
         device->window = (kit_interval){s->cpu_start, s->cpu_end};
         if (__builtin_sub_overflow(s->cpu_end, s->cpu_start, &span) || span > MAX_SPAN)
             return mill_fail(s->run, MILL_E_DATA,
                              "the steps span more than 146 years: a broken timer");
+        moments = device->window;
     }
     /* first + from can't overflow: a start beyond the end is no window anyway. */
     if (o->from > 0)
@@ -261,6 +271,11 @@ static mill_status place_window(selecting *s, kit_device *device) {
         device->window.end = first + o->to;
     if (device->window.end < device->window.start)
         device->window.end = device->window.start;
+    if (o->from > 0)
+        moments.start = add_up_to_most(first, o->from);
+    if (o->to > 0 && (o->to < end - first || moments.end > add_up_to_most(first, o->to)))
+        moments.end = add_up_to_most(first, o->to);
+    *ret_moments = moments;
     return MILL_OK;
 }
 
@@ -271,15 +286,18 @@ static int compare_activities(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Cuts to the window; an activity of no length belongs to it if it begins in it. */
-static void cut(selecting *s, kit_device *device) {
+/* Cuts to the window. */
+static void cut(selecting *s, kit_device *device, const kit_interval *moments) {
     size_t n = 0, first = 0;
     for (size_t i = 0; i < device->n; i++) {
         kit_activity a = device->v[i];
-        bool whole = a.start >= device->window.start && a.end <= device->window.end;
-        a.start = a.start > device->window.start ? a.start : device->window.start;
-        a.end = a.end < device->window.end ? a.end : device->window.end;
-        if (whole || a.start < a.end)
+        bool belongs = a.start == a.end && a.start >= moments->start && a.start < moments->end;
+        if (a.start < a.end) {
+            a.start = a.start > device->window.start ? a.start : device->window.start;
+            a.end = a.end < device->window.end ? a.end : device->window.end;
+            belongs = a.start < a.end;
+        }
+        if (belongs)
             device->v[n++] = a;
         else
             s->all->streams[a.stream].n--;
@@ -312,6 +330,7 @@ static void set_up_rows(selecting *s) {
     s->streams = mill_scratch(s->run, trace->streams.n * sizeof *s->streams);
     for (uint64_t i = 0; i < trace->streams.n; i++) {
         kit_stream *stream = &s->streams[i];
+        stream->row = (uint32_t)i;
         stream->id = mill_i64(trace, &trace->streams.id, i);
         stream->label = mill_string(trace, mill_u32(trace, &trace->streams.label, i));
         stream->device = mill_u32(trace, &trace->streams.device, i);
@@ -435,9 +454,10 @@ static mill_status finish_devices(selecting *s) {
         status = check_span(s, &s->devices[i]);
     for (uint64_t i = 0; i < n && status == MILL_OK; i++) {
         kit_device *device = &s->devices[i];
-        status = place_window(s, device);
+        kit_interval moments = {0};
+        status = place_window(s, device, &moments);
         if (status == MILL_OK && (o->clip || o->from || o->to))
-            cut(s, device);
+            cut(s, device, &moments);
         kit_sets_of(s->run, device, class_group, NULL, device->sets, KIT_CLASSES);
         rows += device->n;
     }

@@ -15,6 +15,8 @@ const char *const kit_gap_names[KIT_GAP_CAUSES] = {
     "launch_latency", "kernel_gap", "sm_wait", "wait_comm", "wait_compute", "unexplained",
 };
 
+const char *const kit_gap_method_names[KIT_GAP_METHODS] = {"by length", "recorded", "by timing"};
+
 /* ---------------------------------------------------------------- what else runs */
 
 /* What a device has done up to the moment `now`. */
@@ -102,18 +104,41 @@ static kit_gap_cause cause_by_length(const kit_gap *gap, const kit_gap_rule *rul
     return rest <= rule->kernel_gap ? KIT_GAP_KERNEL : KIT_GAP_UNEXPLAINED;
 }
 
+static kit_gap_cause wait_for(const kit_activity *blocker) {
+    return blocker->cls == KIT_COMM ? KIT_GAP_WAIT_COMM : KIT_GAP_WAIT_COMPUTE;
+}
+
+/* What can be told of a gap alone, before what else ran is known. waited: what the trace records
+ * that the next activity waited for, or KIT_NO_ACTIVITY; a record that times contradict counts as
+ * none. */
+static void begin(const kit_device *device, uint32_t waited, const kit_gap_rule *rule,
+                  kit_gap *gap) {
+    bool recorded = waited != KIT_NO_ACTIVITY && device->v[waited].end <= gap->end;
+    gap->blocker = KIT_NO_ACTIVITY;
+    gap->method = recorded ? KIT_GAP_RECORDED : KIT_GAP_BY_TIMING;
+    if (recorded && device->v[waited].end > gap->ready) {
+        gap->blocker = waited;
+        gap->cause = (uint8_t)wait_for(&device->v[waited]);
+        return;
+    }
+    gap->cause = (uint8_t)cause_by_length(gap, rule);
+    if (gap->cause != KIT_GAP_UNEXPLAINED)
+        gap->method = KIT_GAP_BY_LENGTH;
+}
+
 /* The causes that need to know what else ran; the past goes up to the end of the gap. full: for how
  * long of the rest not all the SMs were free that the next activity wants. */
 static void settle(const past *p, kit_gap *gap, int64_t full, const kit_gap_rule *rule) {
     const kit_activity *ended = p->ended;
-    if (ended && ended->end > gap->start && gap->end - ended->end <= rule->tolerance)
+    if (gap->method == KIT_GAP_BY_TIMING && ended && ended->end > gap->start &&
+        gap->end - ended->end <= rule->tolerance)
         gap->blocker = (uint32_t)(ended - p->device->v);
     bool short_of_sms =
         full > 0 && (double)full >= rule->sm_share * (double)(gap->end - gap->ready);
     if (short_of_sms && (gap->one_place || gap->blocker == KIT_NO_ACTIVITY))
         gap->cause = KIT_GAP_SM_WAIT;
     else if (gap->blocker != KIT_NO_ACTIVITY)
-        gap->cause = ended->cls == KIT_COMM ? KIT_GAP_WAIT_COMM : KIT_GAP_WAIT_COMPUTE;
+        gap->cause = (uint8_t)wait_for(ended);
 }
 
 /* Gaps that their length does not explain, as indices in two orders. */
@@ -176,16 +201,20 @@ static mill_status answer(mill_run *run, past *p, const open_gaps *o, const kit_
 
 mill_status kit_gaps_explain(mill_run *run, const kit_activities *all, const kit_device *device,
                              const kit_gap_rule *rule, kit_gap *gaps, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    kit_waits waits;
+    mill_status status = kit_waits_init(&waits, run, all, device);
+    for (size_t i = 0; i < n && status == MILL_OK; i++) {
         gaps[i].ready = ready_time(all, device, &gaps[i]);
-        gaps[i].cause = (uint8_t)cause_by_length(&gaps[i], rule);
-        gaps[i].blocker = KIT_NO_ACTIVITY;
+        begin(device, kit_waited_for(&waits, gaps[i].next), rule, &gaps[i]);
     }
+    kit_waits_finish(&waits);
+    if (status != MILL_OK)
+        return status;
     open_gaps o;
     past p;
     open_gaps_init(&o, gaps, n);
     past_init(&p, run, all, device);
-    mill_status status = answer(run, &p, &o, rule);
+    status = answer(run, &p, &o, rule);
     open_gaps_finish(&o);
     return status;
 }

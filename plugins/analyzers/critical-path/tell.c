@@ -114,6 +114,9 @@ static void tell_figures(kit_report *r, const sums *s, bool several) {
                    (int64_t)s->path->n);
     kit_figure_int(r, MILL_KIND_COUNT, "stream_hops", "steps to another stream", scope,
                    "Steps on which an activity waited for one of another stream.", s->path->hops);
+    kit_figure_int(r, MILL_KIND_COUNT, "hops_recorded", "of these recorded", scope,
+                   "Steps to another stream that the trace records; the others are told by timing.",
+                   s->path->recorded);
     kit_figure_int(r, MILL_KIND_NS, "exposed_comm", "exposed communication", scope,
                    "|M ∖ C|, for comparison: exposed is not the same as critical.",
                    exposed_of(s->device));
@@ -284,11 +287,22 @@ static void tell_summary(kit_report *r, const sums *list, size_t n) {
             kit_format_percent(exposed, exposed_of(longest->device), longest->T));
 }
 
-static void tell_notes(mill_run *run, kit_report *r, const kit_activities *all) {
+static void tell_notes(mill_run *run, kit_report *r, const kit_activities *all, const path *paths) {
+    int64_t recorded = 0, hops = 0;
+    for (size_t d = 0; d < all->n_devices; d++) {
+        recorded += paths[d].recorded;
+        hops += paths[d].hops;
+    }
     kit_note_trace(run, r, all->trace);
-    kit_note(r, MILL_INFO, "method",
-             "What an activity waited for is told by timing, a heuristic: a profile does not say "
-             "what waits for what.");
+    if (recorded > 0)
+        kit_note(r, MILL_INFO, "method",
+                 "The trace records what streams wait for, and so %lld of %lld steps to another "
+                 "stream; the others are told by timing, a heuristic.",
+                 (long long)recorded, (long long)hops);
+    else
+        kit_note(r, MILL_INFO, "method",
+                 "What an activity waited for is told by timing, a heuristic: the trace records "
+                 "no waits that lead to another stream.");
     if (!all->places)
         kit_note(r, MILL_INFO, "no_attribution",
                  "Without an attribution stages and layers are unknown.");
@@ -303,7 +317,7 @@ mill_report *path_tell(mill_run *run, const kit_activities *all, const path_opti
     for (size_t d = 0; d < n; d++)
         list[d] = add_up(run, all, &all->devices[d], &paths[d]);
     tell_summary(r, list, n);
-    tell_notes(run, r, all);
+    tell_notes(run, r, all, paths);
     for (size_t d = 0; d < n; d++)
         tell_figures(r, &list[d], n > 1);
     if (n == 0)

@@ -131,6 +131,70 @@ static void test_launches(void) {
     bench_destroy(b);
 }
 
+typedef struct right_sync {
+    const char *name;
+    int64_t start, dur; /* µs; or MILL_UNKNOWN */
+    mill_sync_kind kind;
+    int64_t stream, waited_stream; /* numbers; -1: none */
+    const char *launch, *record;   /* names of the calls, or NULL */
+} right_sync;
+
+static int64_t stream_number(const mill_trace *t, uint32_t stream) {
+    return stream == MILL_NONE ? -1 : mill_i64(t, &t->streams.id, stream);
+}
+
+static const char *call_name(const mill_trace *t, uint32_t call) {
+    return call == MILL_NONE ? NULL : mill_name(t, mill_u32(t, &t->cpu.name, call));
+}
+
+static int64_t as_us(int64_t ns) {
+    return ns == MILL_UNKNOWN ? ns : ns / 1000;
+}
+
+static void check_sync(const mill_trace *t, uint64_t i, const right_sync *right) {
+    const mill_syncs *s = &t->syncs;
+    g_assert_cmpstr(mill_name(t, mill_u32(t, &s->name, i)), ==, right->name);
+    g_assert_cmpint(as_us(mill_i64(t, &s->start, i)), ==, right->start);
+    g_assert_cmpint(as_us(mill_i64(t, &s->dur, i)), ==, right->dur);
+    g_assert_cmpint(mill_u8(t, &s->kind, i), ==, right->kind);
+    g_assert_cmpint(stream_number(t, mill_u32(t, &s->stream, i)), ==, right->stream);
+    g_assert_cmpint(stream_number(t, mill_u32(t, &s->waited_stream, i)), ==, right->waited_stream);
+    g_assert_cmpstr(call_name(t, mill_u32(t, &s->launch, i)), ==, right->launch);
+    g_assert_cmpstr(call_name(t, mill_u32(t, &s->record, i)), ==, right->record);
+}
+
+static void test_syncs(void) {
+    static const right_sync right[] = {
+        {"Stream Wait Event", 140, 2, MILL_SYNC_STREAM_WAIT, 27, 7, "cudaStreamWaitEvent",
+         "cudaEventRecord"},
+        {"Event Sync", 700, 30, MILL_SYNC_EVENT, -1, -1, NULL, NULL},
+        {"Stream Sync", 800, 40, MILL_SYNC_STREAM, 7, -1, NULL, NULL},
+        {"A new kind", 850, MILL_UNKNOWN, MILL_SYNC_OTHER, -1, -1, NULL, NULL},
+        {"Context Sync", 900, 50, MILL_SYNC_CONTEXT, -1, -1, NULL, NULL},
+    };
+    bench *b = reader_of_case("syncs.json");
+    const mill_trace *t = trace_of(b);
+    g_assert_cmpuint(mill_sync_count(t), ==, G_N_ELEMENTS(right));
+    for (uint64_t i = 0; i < G_N_ELEMENTS(right); i++)
+        check_sync(t, i, &right[i]);
+    g_assert_cmpuint(t->streams.n, ==, 2); /* "Device 0" is none, nor its label that of one */
+    g_assert_cmpstr(mill_string(t, mill_u32(t, &t->streams.label, 0)), ==, "stream 7");
+    g_assert_cmpuint(mill_u32(t, &t->streams.label, 1), ==, MILL_NONE);
+    bench_destroy(b);
+}
+
+/* Kinds are numbered as the rules are, whatever the file begins with. */
+static void test_kinds_order(void) {
+    bench *one = reader_of_case("collectives.json"), *other = reader_of_case("planes.json");
+    const mill_trace *t = trace_of(one), *u = trace_of(other);
+    g_assert_cmpuint(t->kinds.n, >, 0);
+    g_assert_cmpuint(t->kinds.n, ==, u->kinds.n);
+    for (uint32_t i = 0; i < t->kinds.n; i++)
+        g_assert_cmpstr(mill_text(t, &t->kinds, i), ==, mill_text(u, &u->kinds, i));
+    bench_destroy(one);
+    bench_destroy(other);
+}
+
 static void test_cpu_options(void) {
     bench *b = reader_of_case("launches.json");
     bench_option(b, "cpu=no");
@@ -518,6 +582,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/read/escaped", test_escaped);
     g_test_add_func("/kineto/read/facts", test_facts);
     g_test_add_func("/kineto/read/launches", test_launches);
+    g_test_add_func("/kineto/read/syncs", test_syncs);
+    g_test_add_func("/kineto/read/kinds-order", test_kinds_order);
     g_test_add_func("/kineto/read/cpu-options", test_cpu_options);
     g_test_add_func("/kineto/read/max-overlap", test_max_overlap);
     g_test_add_func("/kineto/read/gzip", test_gzip);

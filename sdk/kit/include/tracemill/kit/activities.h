@@ -103,6 +103,7 @@ typedef struct kit_stream {
     int64_t id;        /* or MILL_UNKNOWN */
     const char *label; /* or NULL */
     uint32_t device;   /* of the kit_activities' devices */
+    uint32_t row;      /* of the trace's streams */
     bool named;        /* by the option: all on it is communication */
     uint64_t n;        /* activities selected on it */
 } kit_stream;
