@@ -505,10 +505,10 @@ int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
     return grid < device->sms ? grid : device->sms;
 }
 
-uint32_t *kit_device_sms(mill_run *run, const kit_activities *all, const kit_device *device) {
+uint32_t *kit_device_sms(const kit_activities *all, const kit_device *device) {
     if (device->sms <= 0 || device->sms > KIT_MOST_SMS)
         return NULL;
-    uint32_t *sms = mill_scratch(run, device->n * sizeof *sms);
+    uint32_t *sms = kit_alloc(device->n, sizeof *sms);
     for (size_t i = 0; i < device->n; i++)
         sms[i] = (uint32_t)kit_activity_sms(all, device, &device->v[i]);
     return sms;
@@ -552,14 +552,4 @@ const char *kit_activity_name(const kit_activities *all, const kit_activity *a) 
     if (a->kind < all->trace->kinds.n)
         return kit_kind_name(all, a->kind);
     return mill_name(all->trace, mill_u32(all->trace, &all->trace->gpu.name, a->row));
-}
-
-bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other) {
-    return place == other && kit_stage_name(all, place) != NULL;
-}
-
-const char *kit_stage_name(const kit_activities *all, uint32_t place) {
-    if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
-        return NULL;
-    return all->places->stages[all->places->stage[place]];
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tracemill/kit/arena.h>
 #include <tracemill/kit/lane.h>
+#include <tracemill/kit/top.h>
 #include <tracemill/kit/trace_notes.h>
 
 #define CAUSES (KIT_GAP_CAUSES + 1)
@@ -248,26 +248,16 @@ static int compare_largest(const void *a, const void *b) {
     return i != j ? (i < j) - (i > j) : (x->start > y->start) - (x->start < y->start);
 }
 
-/* Twice `top` are kept at most, and sorted whenever they are so many. */
 static void tell_largest(kit_table *t, const analysis *a, const kit_device *device, const line *l,
                          bool with_blocker) {
-    size_t n = 0, top = (size_t)a->options->top;
-    const kit_gap **v = kit_alloc(2 * top, sizeof *v), *least = NULL;
-    for (size_t i = 0; i < l->gaps.n; i++) {
-        const kit_gap *gap = &l->gaps.v[i];
-        if (least && compare_largest(&gap, &least) > 0)
-            continue;
-        v[n++] = gap;
-        if (n < 2 * top)
-            continue;
-        qsort(v, n, sizeof *v, compare_largest);
-        n = top;
-        least = v[n - 1];
-    }
-    qsort(v, n, sizeof *v, compare_largest);
-    for (size_t i = 0; i < n && i < top; i++)
-        tell_gap(t, a, device, v[i], with_blocker);
-    free(v);
+    kit_top largest;
+    kit_top_init(&largest, (size_t)a->options->top, sizeof(const kit_gap *), compare_largest);
+    for (size_t i = 0; i < l->gaps.n; i++)
+        kit_top_add(&largest, &(const kit_gap *){&l->gaps.v[i]});
+    size_t n = kit_top_sort(&largest);
+    for (size_t i = 0; i < n; i++)
+        tell_gap(t, a, device, ((const kit_gap *const *)largest.v)[i], with_blocker);
+    kit_top_finish(&largest);
 }
 
 /* ---------------------------------------------------------------- lanes */

@@ -119,6 +119,8 @@ static mill_status measure_device(overlap_analysis *analysis, overlap_device *de
     for (size_t i = 0; i < sizeof finders / sizeof *finders && status == MILL_OK; i++)
         if (analysis->all.places || !finders[i].by_place)
             status = finders[i].find(analysis, device);
+    free(device->sm.of);
+    device->sm.of = NULL;
     return status;
 }
 

@@ -104,7 +104,7 @@ enum { OVERLAP_F_COMP, OVERLAP_B_COMP, OVERLAP_F_COMM, OVERLAP_B_COMM, OVERLAP_F
 
 /* How communication and computation share the multiprocessors. SM time is SMs times ns. */
 typedef struct overlap_sm {
-    const uint32_t *of; /* kit_device_sms: of each activity */
+    uint32_t *of; /* of each activity, while the device is measured */
     bool comm_known, all_known; /* of all kernels that take time it is known how many they hold */
     double comm_time, hidden_time, used_time; /* used: of all, at most those that there are */
     double hidden;                            /* Σ |a ∩ C| */

@@ -51,7 +51,7 @@ static mill_status add_rest(overlap_analysis *analysis, overlap_device *device) 
 }
 
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device) {
-    device->sm.of = kit_device_sms(analysis->run, &analysis->all, device->view);
+    device->sm.of = kit_device_sms(&analysis->all, device->view);
     if (!device->sm.of)
         return MILL_OK;
     size_t n = (size_t)device->view->sms + 1;

@@ -141,10 +141,10 @@ mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
 int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
                          const kit_activity *a);
 
-/* The same of each of the device's activities, to be asked often. NULL where the device has an
- * unknown number of SMs, or more than KIT_MOST_SMS. */
+/* The same of each of the device's activities, to be asked often; freed with free(). NULL where the
+ * device has an unknown number of SMs, or more than KIT_MOST_SMS. */
 #define KIT_MOST_SMS 65536 /* a device with more is described wrong */
-uint32_t *kit_device_sms(mill_run *run, const kit_activities *all, const kit_device *device);
+uint32_t *kit_device_sms(const kit_activities *all, const kit_device *device);
 
 /* The group of an activity, or MILL_NONE. */
 typedef uint32_t (*kit_group_fn)(const void *context, const kit_activity *a);
@@ -159,12 +159,18 @@ const char *kit_kind_name(const kit_activities *all, uint16_t kind);
 /* What to call one activity: its kind, or where it has none its own name. */
 const char *kit_activity_name(const kit_activities *all, const kit_activity *a);
 
+/* The place's stage ("dispatch(F)"), or NULL. */
+static inline const char *kit_stage_name(const kit_activities *all, uint32_t place) {
+    if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
+        return NULL;
+    return all->places->stages[all->places->stage[place]];
+}
+
 /* Whether two activities of these places belong to one annotation of a stage. Places without a
  * stage do not tell: all work of a step may have the same. */
-bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other);
-
-/* The place's stage ("dispatch(F)"), or NULL. */
-const char *kit_stage_name(const kit_activities *all, uint32_t place);
+static inline bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other) {
+    return place == other && kit_stage_name(all, place) != NULL;
+}
 
 #ifdef __cplusplus
 }
