@@ -30,9 +30,9 @@ typedef struct overlap_kind {
 /* One communication activity. Where several coincide, the earliest started owns the time. */
 typedef struct overlap_comm {
     uint32_t activity; /* of the device's */
-    kit_interval owned;
-    int64_t hidden;  /* |a ∩ C| */
-    int64_t exposed; /* |owned ∖ C| */
+    int64_t owned;     /* from when on it owns its time: up to its end, if that is later */
+    int64_t hidden;    /* |a ∩ C| */
+    int64_t exposed;   /* |owned ∖ C| */
 } overlap_comm;
 
 /* Communication of one kind that belongs to one place, or to several that the attribution calls the
@@ -95,7 +95,7 @@ typedef struct overlap_cell {
 /* How long two groups of activities run at the same time. */
 typedef struct overlap_pairs {
     size_t n;      /* groups; 0: too many to compare */
-    int64_t *time; /* time[a * n + b] */
+    int64_t *time; /* time[a * n + b]; of streams plus time[b * n + a] */
 } overlap_pairs;
 
 /* What chunks a device works on, as bits of a state. */
@@ -103,8 +103,8 @@ enum { OVERLAP_F_COMP, OVERLAP_B_COMP, OVERLAP_F_COMM, OVERLAP_B_COMM, OVERLAP_F
 #define OVERLAP_CHUNK_STATES 64
 
 /* How communication and computation share the multiprocessors. SM time is SMs times ns. */
-#define OVERLAP_MOST_SMS 65536 /* a device with more is described wrong */
 typedef struct overlap_sm {
+    uint32_t *of; /* of each activity, while the device is measured */
     bool comm_known, all_known; /* of all kernels that take time it is known how many they hold */
     double comm_time, hidden_time, used_time; /* used: of all, at most those that there are */
     double hidden;                            /* Σ |a ∩ C| */
@@ -120,7 +120,7 @@ typedef struct overlap_device {
     size_t first_stream, n_streams; /* of the analysis' streams */
     kit_tally all, classes[KIT_CLASSES];
     int64_t states[KIT_STATES]; /* over the window */
-    kit_cover covers[KIT_CLASSES];
+    kit_cover comp, communication; /* C and M */
     overlap_comm *comm; /* in the order of the activities */
     size_t n_comm;
     overlap_kind *kinds; /* those that occur, longest first */
@@ -175,9 +175,8 @@ mill_status overlap_find_parts(overlap_analysis *analysis, overlap_device *devic
 mill_status overlap_find_steps(overlap_analysis *analysis, overlap_device *device);
 mill_status overlap_find_layers(overlap_analysis *analysis, overlap_device *device);
 mill_status overlap_find_stages(overlap_analysis *analysis, overlap_device *device);
-mill_status overlap_find_pairs(overlap_analysis *analysis, overlap_device *device);
-mill_status overlap_find_chunks(overlap_analysis *analysis, overlap_device *device);
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device);
+mill_status overlap_find_together(overlap_analysis *analysis, overlap_device *device);
 
 /* The report of it, to be posted. */
 mill_report *overlap_tell(const overlap_analysis *analysis);
@@ -205,10 +204,24 @@ void overlap_tell_unmatched(kit_report *r, const overlap_analysis *analysis);
 void overlap_tell_lanes(kit_report *r, const overlap_analysis *analysis);
 
 /* Of a place: its stage, chunk, layer and step, or what stands for none. */
-uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place);
-mill_chunk overlap_chunk_of(const overlap_analysis *analysis, uint32_t place);
-int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_t place);
-uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place);
+static inline uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_NONE : analysis->all.places->stage[place];
+}
+static inline mill_chunk overlap_chunk_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_CHUNK_NONE : (mill_chunk)analysis->all.places->chunk[place];
+}
+static inline int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->layer[place];
+}
+static inline uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_NONE : analysis->all.places->step[place];
+}
+
+/* How many SMs the activity holds: 0 where that is unknown, and for copies, which run on copy
+ * engines, whatever the trace says. */
+static inline int64_t overlap_sms_of(const overlap_device *device, const kit_activity *a) {
+    return a->cat == MILL_GPU_KERNEL ? device->sm.of[a - device->view->v] : 0;
+}
 
 /* As reports show them; NULL: none. */
 const char *overlap_stage_name(const overlap_analysis *analysis, uint32_t stage);

@@ -2,22 +2,6 @@
 /* What the attribution says of activities, and whether it says enough to tell by. */
 #include "overlap.h"
 
-uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_NONE : analysis->all.places->stage[place];
-}
-
-mill_chunk overlap_chunk_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_CHUNK_NONE : (mill_chunk)analysis->all.places->chunk[place];
-}
-
-int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->layer[place];
-}
-
-uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_NONE : analysis->all.places->step[place];
-}
-
 const char *overlap_stage_name(const overlap_analysis *analysis, uint32_t stage) {
     return stage == MILL_NONE ? NULL : analysis->all.places->stages[stage];
 }

@@ -3,29 +3,19 @@
  * most as many as its grid has blocks: an upper bound, since a profile does not tell more. */
 #include "overlap.h"
 
-#include <tracemill/kit/sweep.h>
-
-/* Copies run on copy engines and hold none, whatever the trace says. */
-static bool holds_known_sms(const overlap_analysis *analysis, const overlap_device *device,
-                            const kit_activity *a) {
-    return a->cat != MILL_GPU_KERNEL || a->start == a->end ||
-           kit_activity_sms(&analysis->all, device->view, a) > 0;
+static bool holds_known_sms(const overlap_device *device, const kit_activity *a) {
+    return a->cat != MILL_GPU_KERNEL || a->start == a->end || overlap_sms_of(device, a) > 0;
 }
 
-static int64_t held(const overlap_analysis *analysis, const overlap_device *device,
-                    const kit_activity *a) {
-    return a->cat == MILL_GPU_KERNEL ? kit_activity_sms(&analysis->all, device->view, a) : 0;
-}
-
-static void add_comm(const overlap_analysis *analysis, overlap_device *device) {
+static void add_comm(overlap_device *device) {
     overlap_sm *sm = &device->sm;
     double busy = 0;
     sm->comm_known = device->n_comm > 0;
     for (size_t i = 0; i < device->n_comm; i++) {
         const overlap_comm *comm = &device->comm[i];
         const kit_activity *a = &device->view->v[comm->activity];
-        int64_t sms = held(analysis, device, a);
-        sm->comm_known &= holds_known_sms(analysis, device, a);
+        int64_t sms = overlap_sms_of(device, a);
+        sm->comm_known &= holds_known_sms(device, a);
         sm->held[sms] = kit_add(sm->held[sms], a->end - a->start);
         sm->held_n[sms]++;
         sm->comm_time += (double)(a->end - a->start) * (double)sms;
@@ -39,56 +29,36 @@ static void add_comm(const overlap_analysis *analysis, overlap_device *device) {
             sm->reserved = i;
 }
 
-/* Computation sized to run beside the communication. */
+/* Computation sized to run beside the communication: a grid smaller than the device is as many
+ * blocks as SMs it holds. */
 static mill_status add_rest(overlap_analysis *analysis, overlap_device *device) {
-    const mill_trace *trace = analysis->all.trace;
     overlap_sm *sm = &device->sm;
+    kit_cover_cursor cursor = {&device->communication, 0};
+    int64_t left = sm->comm_known && sm->reserved > 0 ? device->view->sms - sm->reserved : 0;
     sm->all_known = true;
     for (size_t i = 0; i < device->view->n; i++) {
         if (overlap_cancelled(analysis, i))
             return MILL_E_CANCELLED;
         const kit_activity *a = &device->view->v[i];
-        sm->all_known &= holds_known_sms(analysis, device, a);
-        if (!sm->comm_known || sm->reserved == 0 || a->cls != KIT_COMP ||
-            mill_i64(trace, &trace->gpu.grid, a->row) != device->view->sms - sm->reserved)
+        sm->all_known &= holds_known_sms(device, a);
+        if (left == 0 || a->cls != KIT_COMP || sm->of[i] != left)
             continue;
         kit_tally_add(&sm->rest, a->start, a->end);
-        int64_t under = kit_covered(&device->covers[KIT_COMM], (kit_interval){a->start, a->end});
+        int64_t under = kit_covered_next(&cursor, (kit_interval){a->start, a->end});
         sm->rest_without = kit_add(sm->rest_without, a->end - a->start - under);
     }
     return MILL_OK;
 }
 
-/* ∫ min(SMs, Σ SMs held by what runs) */
-static mill_status add_used(overlap_analysis *analysis, overlap_device *device) {
-    int64_t sms = 0, now = 0;
-    kit_sweep sweep;
-    kit_sweep_init(&sweep, analysis->run, device->view);
-    kit_change change;
-    for (size_t i = 0; kit_sweep_next(&sweep, &change); i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
-        int64_t used = sms < device->view->sms ? sms : device->view->sms;
-        device->sm.used_time += (double)(change.time - now) * (double)used;
-        now = change.time;
-        int64_t change_of = held(analysis, device, change.activity);
-        sms += change.begins ? change_of : -change_of;
-    }
-    return MILL_OK;
-}
-
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device) {
-    int64_t sms = device->view->sms;
-    if (sms <= 0 || sms > OVERLAP_MOST_SMS)
+    device->sm.of = kit_device_sms(&analysis->all, device->view);
+    if (!device->sm.of)
         return MILL_OK;
-    size_t n = (size_t)sms + 1;
+    size_t n = (size_t)device->view->sms + 1;
     device->sm.held = mill_scratch(analysis->run, n * sizeof *device->sm.held);
     device->sm.held_n = mill_scratch(analysis->run, n * sizeof *device->sm.held_n);
-    add_comm(analysis, device);
-    mill_status status = add_rest(analysis, device);
-    if (status == MILL_OK)
-        status = add_used(analysis, device);
-    return status;
+    add_comm(device);
+    return add_rest(analysis, device);
 }
 
 /* ---------------------------------------------------------------- what is told */

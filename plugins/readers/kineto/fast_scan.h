@@ -288,6 +288,7 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
     case AT_EXTERNAL_ID:
     case AT_BYTES:
     case AT_WAITED_EVENT:
+    case AT_WAITED_STREAM:
         return scan_int(p, &e->number[at - AT_GRID], usual);
     case AT_COLLECTIVE:
         return false;

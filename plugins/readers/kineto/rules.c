@@ -38,7 +38,7 @@ static bool set_category(loading *l, rule *to, const char *value, uint32_t line)
                        "category = \"%s\": expected kernel, gpu_memcpy or gpu_memset; leave it out "
                        "for all three",
                        value);
-    return to->category != &category_unknown ||
+    return to->category->gpu || to->category->cpu ||
            fail_at(l, line,
                    "category = \"%s\": expected kernel, gpu_memcpy, gpu_memset, cpu_op, "
                    "user_annotation, cuda_runtime or cuda_driver",

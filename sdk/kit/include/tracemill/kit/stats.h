@@ -17,8 +17,8 @@ typedef struct kit_stats {
     int64_t min, p50, p90, p99, max; /* percentiles by nearest rank */
 } kit_stats;
 
-/* Sorts the values. O(n), as the next one. */
-kit_stats kit_stats_of(int64_t *values, size_t n);
+/* O(n), as the next one. */
+kit_stats kit_stats_of(const int64_t *values, size_t n);
 
 /* The same for each of n_groups: ret_stats[g] is of the values whose group is g. */
 void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_stats *ret_stats,
