@@ -54,9 +54,10 @@ static bool begins_with(const char *text, size_t length, const needed_word *w) {
 void words_find(const word_set *w, const char *text, size_t length, uint64_t *groups) {
     for (size_t i = 0; i + WORD_MIN <= length; i++)
         for (size_t n = w->slots[slot_of(text + i)]; n; n = w->v[n - 1].next) {
-            const needed_word *candidate = &w->v[n - 1];
-            if (begins_with(text + i, length - i, candidate))
-                groups[candidate->group / 64] |= UINT64_C(1) << candidate->group % 64;
+            const needed_word *word = &w->v[n - 1];
+            uint64_t *found = &groups[word->group / 64], bit = UINT64_C(1) << word->group % 64;
+            if (!(*found & bit) && begins_with(text + i, length - i, word))
+                *found |= bit;
         }
 }
 
