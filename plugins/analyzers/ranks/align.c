@@ -5,7 +5,7 @@
 #include "ranks.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <tracemill/kit/stats.h>
 
 #define PIECE 8       /* collectives that one knot rests on, at least */
 #define MAX_PIECES 16 /* of a drifting clock */
@@ -31,11 +31,6 @@ static int compare_times(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int64_t ranks_median(int64_t *values, size_t n) {
-    qsort(values, n, sizeof *values, compare_times);
-    return kit_percentile(values, n, 50);
-}
-
 int64_t ranks_corrected(const ranks_clock *clock, int64_t time) {
     if (clock->n_knots < 2)
         return time - clock->offset;
@@ -56,7 +51,7 @@ static int64_t median_offset(const ranks_analysis *a, const sample *v, size_t n)
     int64_t *values = mill_scratch(a->run, n * sizeof *values);
     for (size_t i = 0; i < n; i++)
         values[i] = v[i].offset;
-    return ranks_median(values, n);
+    return kit_median(values, n);
 }
 
 static void add_knots(const ranks_analysis *a, ranks_clock *clock, const sample *v, size_t n) {
@@ -76,8 +71,8 @@ static void fit(ranks_analysis *a, ranks_clock *clock, const sample *v, size_t n
     int64_t *far = mill_scratch(a->run, n * sizeof *far);
     *clock = (ranks_clock){.n = n, .offset = median_offset(a, v, n)};
     for (size_t i = 0; i < n; i++)
-        far[i] = ranks_abs(v[i].offset - clock->offset);
-    clock->spread = ranks_median(far, n);
+        far[i] = v[i].offset;
+    clock->spread = kit_mad(far, n, clock->offset);
     if (n >= THIRDS) {
         clock->drift = median_offset(a, v + n - n / 3, n / 3) - median_offset(a, v, n / 3);
         if (ranks_abs(clock->drift) > clock->spread)

@@ -5,8 +5,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tracemill/kit/number.h>
+#include <tracemill/kit/stats.h>
 
 /* One member's computation of one stage. */
 typedef struct part {
@@ -43,8 +43,8 @@ static void measure_row(const ranks_analysis *a, stage_row *row) {
         counts[i] = row->v[i].n;
         row->most = row->v[i].sum > row->most->sum ? &row->v[i] : row->most;
     }
-    row->median = ranks_median(sums, row->n_members);
-    row->median_n = ranks_median(counts, row->n_members);
+    row->median = kit_median(sums, row->n_members);
+    row->median_n = kit_median(counts, row->n_members);
 }
 
 static stage_rows find_stages(const ranks_analysis *a) {

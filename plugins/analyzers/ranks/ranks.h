@@ -132,7 +132,4 @@ static inline int64_t ranks_abs(int64_t value) {
     return value < 0 ? -value : value;
 }
 
-/* The median by nearest rank. Sorts the values; n is above 0. */
-int64_t ranks_median(int64_t *values, size_t n);
-
 #endif
