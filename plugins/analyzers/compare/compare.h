@@ -43,6 +43,7 @@ typedef enum compare_time {
 typedef struct compare_item {
     int64_t dur;
     uint32_t row;     /* of the trace's gpu */
+    uint32_t launch;  /* row of the trace's cpu, or MILL_NONE */
     uint32_t place;   /* or MILL_NONE */
     uint32_t stage;   /* of the analysis' stages, or MILL_NONE */
     uint32_t name;    /* of the analysis' names */

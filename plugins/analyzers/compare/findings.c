@@ -5,6 +5,7 @@
 #include "tell.h"
 
 #include <math.h>
+#include <string.h>
 #include <tracemill/kit/trace_notes.h>
 
 typedef struct telling {
@@ -67,19 +68,30 @@ static bool is_found(const compare_stage *s) {
     return s->comp.verdict == COMPARE_REGRESSION || s->comm.verdict == COMPARE_REGRESSION;
 }
 
+/* Adds what became of one class of a stage's work, if it is a regression. */
+static void add_class(const char *class, const compare_change *c, char *text, size_t room,
+                      int64_t *delta) {
+    char x[KIT_NUMBER_MAX], y[KIT_NUMBER_MAX];
+    size_t length = strlen(text);
+    if (c->verdict != COMPARE_REGRESSION)
+        return;
+    snprintf(text + length, room - length, "%s%s %s µs, was %s (%+.1f %%)", length > 0 ? "; " : "",
+             class, kit_format_us(x, c->side[COMPARE_NEW].sum, KIT_GROUP),
+             kit_format_us(y, c->side[COMPARE_BASE].sum, KIT_GROUP), 100 * c->change);
+    *delta = kit_add(*delta, c->delta);
+}
+
 static void tell_stages(telling *t) {
     for (size_t i = 0; i < t->a->n_stages; i++) {
         const compare_stage *s = &t->a->stage_rows[i];
-        const compare_change *c = s->comp.verdict == COMPARE_REGRESSION ? &s->comp : &s->comm;
-        char text[240], x[KIT_NUMBER_MAX], y[KIT_NUMBER_MAX];
+        char text[400] = "";
+        int64_t delta = 0;
         if (!is_found(s))
             continue;
-        snprintf(text, sizeof text, "%s %s µs, was %s (%+.1f %%)",
-                 c == &s->comp ? "computation" : "communication",
-                 kit_format_us(x, c->side[COMPARE_NEW].sum, KIT_GROUP),
-                 kit_format_us(y, c->side[COMPARE_BASE].sum, KIT_GROUP), 100 * c->change);
+        add_class("computation", &s->comp, text, sizeof text, &delta);
+        add_class("communication", &s->comm, text, sizeof text, &delta);
         tell(t, "stage", compare_stage_name(t->a, s->stage), text,
-             "Look at the kernels of this stage that changed.", c->delta);
+             "Look at the kernels of this stage that changed.", delta);
     }
 }
 

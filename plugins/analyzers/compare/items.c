@@ -48,6 +48,7 @@ static compare_item item_of(compare_analysis *a, const compare_side *s, mapping 
     compare_item item = {
         .dur = v->end - v->start,
         .row = v->row,
+        .launch = mill_u32(s->trace, &s->trace->gpu.launch, v->row),
         .place = v->place,
         .stage = MILL_NONE,
         .name = name_of(a, s, m, v->row),
@@ -71,9 +72,12 @@ static int compare_in_place(const void *a, const void *b) {
         return x->place < y->place ? -1 : 1;
     if (x->name != y->name)
         return x->name < y->name ? -1 : 1;
+    if (x->launch != y->launch)
+        return x->launch < y->launch ? -1 : 1;
     return (x > y) - (x < y); /* items are in order of time */
 }
 
+/* In the order of launches: which of two streams is first may change from run to run. */
 static void count_in_places(compare_analysis *a, compare_side *s) {
     compare_item **order = mill_scratch(a->run, s->n_items * sizeof *order);
     size_t n = 0;
