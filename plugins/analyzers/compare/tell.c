@@ -288,8 +288,8 @@ static void tell_matched(const compare_analysis *a, kit_report *r) {
 }
 
 mill_report *compare_tell(const compare_analysis *a) {
-    kit_report *r =
-        kit_report_begin(a->run, "compare", "Changes between two profiles", path_of(a, 1));
+    kit_report *r = kit_report_begin(a->run, "compare", "Changes between two profiles",
+                                     path_of(a, COMPARE_NEW));
     compare_tell_findings(a, r);
     tell_matched(a, r);
     tell_times(a, r);

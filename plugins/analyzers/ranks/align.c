@@ -129,13 +129,19 @@ static bool align_more(ranks_analysis *a, sample *samples) {
     return more;
 }
 
-/* The first member that takes part in a synchronising collective. */
+/* The first member with enough synchronising collectives, else the first with any. */
 static uint32_t reference_of(const ranks_analysis *a) {
-    uint32_t first = MILL_NONE;
+    int64_t *n = mill_scratch(a->run, a->n_members * sizeof *n);
+    uint32_t any = MILL_NONE;
     for (size_t i = 0; i < a->n_matches; i++)
-        if (a->matches[i].cls->sync && a->matches[i].events[0].member < first)
-            first = a->matches[i].events[0].member;
-    return first;
+        for (size_t k = 0; k < a->matches[i].n; k++)
+            n[a->matches[i].events[k].member] += a->matches[i].cls->sync;
+    for (uint32_t i = 0; i < a->n_members; i++) {
+        if (n[i] >= a->options->min_matches)
+            return i;
+        any = n[i] > 0 && any == MILL_NONE ? i : any;
+    }
+    return any;
 }
 
 static int64_t residual_of_all(const ranks_analysis *a) {

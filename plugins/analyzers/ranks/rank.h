@@ -33,6 +33,7 @@ typedef struct rank_device {
     int64_t origin; /* first start in ns, on the wall clock where the file has its base time */
     int64_t window, comp, comm, exposed; /* T, |C|, |M|, |M ∖ C| */
     int64_t notify;                      /* Σ durations of the kinds that only wait */
+    int64_t moving;                      /* |M| of the other kinds */
     const rank_collective *collectives;  /* in the order of their starts */
     const rank_stage *stages;
     uint64_t n_collectives, n_stages;

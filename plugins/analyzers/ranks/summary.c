@@ -112,6 +112,27 @@ static void add_stages(summing *s, const kit_device *device, rank_device *ret_de
     ret_device->stages = stages;
 }
 
+static void add_collectives(summing *s, const kit_device *device, rank_device *d) {
+    size_t n = 0;
+    for (size_t i = 0; i < device->n; i++)
+        n += device->v[i].cls == KIT_COMM;
+    rank_collective *collectives = mill_value_alloc(s->run, s->value, n * sizeof *collectives);
+    kit_set moving = {mill_scratch(s->run, n * sizeof(kit_interval)), 0};
+    for (size_t i = 0; i < device->n; i++) {
+        const kit_activity *a = &device->v[i];
+        if (a->cls != KIT_COMM)
+            continue;
+        collectives[d->n_collectives++] = collective_of(s, device, a);
+        if (waits(s, a->kind))
+            d->notify = kit_add(d->notify, a->end - a->start);
+        else
+            moving.v[moving.n++] = (kit_interval){a->start, a->end};
+    }
+    moving.n = kit_intervals_normalise(moving.v, moving.n);
+    d->moving = kit_intervals_length(moving.v, moving.n);
+    d->collectives = collectives;
+}
+
 static mill_status add_device(summing *s, const kit_device *device, rank_device *ret_device) {
     int64_t states[KIT_STATES], base = s->all.trace->base_ns, origin;
     if (__builtin_add_overflow(device->window.start, base == MILL_UNKNOWN ? 0 : base, &origin) ||
@@ -130,19 +151,7 @@ static mill_status add_device(summing *s, const kit_device *device, rank_device 
         .comm = kit_time_in(states, KIT_IN_COMM),
         .exposed = kit_time_in(states, KIT_IN_COMM & ~KIT_IN_COMP),
     };
-    size_t n = 0;
-    for (size_t i = 0; i < device->n; i++)
-        n += device->v[i].cls == KIT_COMM;
-    rank_collective *collectives = mill_value_alloc(s->run, s->value, n * sizeof *collectives);
-    for (size_t i = 0; i < device->n; i++) {
-        const kit_activity *a = &device->v[i];
-        if (a->cls != KIT_COMM)
-            continue;
-        collectives[d.n_collectives++] = collective_of(s, device, a);
-        if (waits(s, a->kind))
-            d.notify = kit_add(d.notify, a->end - a->start);
-    }
-    d.collectives = collectives;
+    add_collectives(s, device, &d);
     add_stages(s, device, &d);
     *ret_device = d;
     return MILL_OK;

@@ -78,11 +78,6 @@ static void tell_clocks(const ranks_analysis *a, kit_report *r) {
 
 /* ---------------------------------------------------------------- imbalance */
 
-static int64_t without_notify(const rank_device *d) {
-    return d->comm == MILL_UNKNOWN || d->notify == MILL_UNKNOWN ? MILL_UNKNOWN
-                                                                : d->comm - d->notify;
-}
-
 typedef int64_t (*measure_fn)(const rank_device *d);
 
 static int64_t comp_of(const rank_device *d) {
@@ -90,6 +85,9 @@ static int64_t comp_of(const rank_device *d) {
 }
 static int64_t comm_of(const rank_device *d) {
     return d->comm;
+}
+static int64_t moving_of(const rank_device *d) {
+    return d->moving;
 }
 static int64_t exposed_of(const rank_device *d) {
     return d->exposed;
@@ -101,7 +99,7 @@ static const struct {
 } measures[] = {
     {"comp", "computation", comp_of},
     {"comm", "communication", comm_of},
-    {"comm_without_notify", "communication but waiting kinds", without_notify},
+    {"comm_without_notify", "communication but waiting kinds", moving_of},
     {"exposed_comm", "exposed communication", exposed_of},
 };
 
@@ -172,7 +170,7 @@ static const kit_column match_columns[] = {
     {MILL_KIND_COUNT, "ranks", "ranks", "That are here."},
     {MILL_KIND_NS, "skew", "skew", "Latest start - earliest start."},
     {MILL_KIND_NS, "transfer", "transfer", "From the latest start to the first end."},
-    {MILL_KIND_NS, "caused", "waited", "Σ over its ranks."},
+    {MILL_KIND_NS, "caused", "waited", "Σ over its ranks; unknown: too close to tell."},
     {MILL_KIND_ID, "last", "last", "Rank that came last; unknown: too close to tell."},
     {MILL_KIND_TEXT, "method", "by", "clocks, or durations where clocks are not known."},
     {0},
@@ -222,7 +220,7 @@ static void tell_match(const ranks_analysis *a, kit_table *t, const told *k, con
     kit_cell_int(t, (int64_t)m->n);
     kit_cell_int(t, m->skew);
     kit_cell_int(t, m->transfer);
-    kit_cell_int(t, m->caused);
+    kit_cell_int(t, m->events[0].wait == MILL_UNKNOWN ? MILL_UNKNOWN : m->caused);
     kit_cell_int(t, m->last == MILL_NONE ? MILL_UNKNOWN : a->members[m->last].rank);
     kit_cell_text(t, m->by_clocks ? "clocks" : "durations");
     tell_class(a, t, k, m->cls);

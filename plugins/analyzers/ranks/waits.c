@@ -55,7 +55,7 @@ static void measure_by_clocks(ranks_analysis *a, ranks_match *m) {
     m->by_clocks = true;
     m->skew = r.latest - r.earliest;
     m->transfer = r.first_end > r.latest ? r.first_end - r.latest : 0;
-    if (m->skew <= a->resolution || m->skew == 0)
+    if (m->skew <= a->resolution && a->resolution > 0)
         return;
     for (size_t i = 0; i < m->n; i++) {
         ranks_event *e = &m->events[i];

@@ -25,7 +25,7 @@ void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_s
                   size_t n_groups);
 
 /* The median by nearest rank; sorts the values. And the median of their distances from `centre`
- * (the median absolute deviation, MAD), which overwrites them. n is above 0. */
+ * (the median absolute deviation, MAD), which overwrites them; these must fit. n is above 0. */
 int64_t kit_median(int64_t *values, size_t n);
 int64_t kit_mad(int64_t *values, size_t n, int64_t centre);
 
