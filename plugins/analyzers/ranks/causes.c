@@ -90,6 +90,7 @@ static void tell_stages(const ranks_analysis *a, kit_report *r, const stage_rows
     kit_table *t =
         kit_table_of(r, "stages", "Computation by stage over ranks", NULL, stage_columns);
     kit_table_column(t, MILL_KIND_REAL, "max_over_median", "max/median", "×", NULL);
+    ranks_add_device(a, t);
     for (size_t i = 0; i < rows->n; i++) {
         const stage_row *s = &rows->v[i];
         kit_table_row(t);
@@ -99,6 +100,7 @@ static void tell_stages(const ranks_analysis *a, kit_report *r, const stage_rows
         kit_cell_int(t, s->most->sum);
         kit_cell_int(t, a->members[s->most->member].rank);
         kit_cell_real(t, s->median > 0 ? (double)s->most->sum / (double)s->median : NAN);
+        ranks_tell_device(a, t, s->most->member);
     }
 }
 

@@ -82,6 +82,7 @@ mill_status ranks_find_members(ranks_analysis *a) {
     for (size_t i = 0; i < n; i++) {
         const rank_summary *s = mill_input(a->run, 0, i);
         const uint32_t *texts = map_texts(a, s);
+        a->by_device |= s->n_devices > 1;
         for (uint64_t k = 0; k < s->n_devices; k++) {
             ranks_member *m = &a->members[a->n_members++];
             *m = (ranks_member){.summary = s, .device = &s->devices[k], .texts = texts};

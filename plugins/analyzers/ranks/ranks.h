@@ -97,6 +97,7 @@ typedef struct ranks_analysis {
     bool counted;       /* no profile tells its rank: they are numbered in the order given */
     int64_t world_size; /* MILL_UNKNOWN: not told, or not the same in all */
     size_t n_ranks;
+    bool by_device; /* a profile has several devices: a rank's number does not name a member */
 
     ranks_event *events;
     ranks_class *classes;

@@ -8,6 +8,16 @@
 #include <string.h>
 #include <tracemill/kit/number.h>
 
+void ranks_add_device(const ranks_analysis *a, kit_table *t) {
+    if (a->by_device)
+        kit_table_column(t, MILL_KIND_ID, "device", "device", NULL, "Of that rank.");
+}
+
+void ranks_tell_device(const ranks_analysis *a, kit_table *t, uint32_t member) {
+    if (a->by_device)
+        kit_cell_int(t, member == MILL_NONE ? MILL_UNKNOWN : a->members[member].device->id);
+}
+
 /* ---------------------------------------------------------------- ranks side by side */
 
 static const kit_column rank_columns[] = {
@@ -31,7 +41,8 @@ static const kit_column rank_columns[] = {
 
 static void tell_ranks(const ranks_analysis *a, kit_report *r) {
     kit_table *t = kit_table_of(r, "ranks", "Ranks", NULL, rank_columns);
-    for (size_t i = 0; i < a->n_members; i++) {
+    ranks_add_device(a, t);
+    for (uint32_t i = 0; i < a->n_members; i++) {
         const ranks_member *m = &a->members[i];
         const rank_device *d = m->device;
         const int64_t cells[] = {m->rank,    d->window, d->comp, d->comm, d->exposed,
@@ -44,6 +55,7 @@ static void tell_ranks(const ranks_analysis *a, kit_report *r) {
         kit_cell_int(t, m->late);
         kit_cell_int(t, m->host_late);
         kit_cell_text(t, ranks_profile(a, m));
+        ranks_tell_device(a, t, i);
     }
 }
 
@@ -62,6 +74,7 @@ static void tell_clocks(const ranks_analysis *a, kit_report *r) {
     kit_table *t =
         kit_table_of(r, "clocks", "Clocks against the reference's",
                      "By the ends of collectives that end together on all ranks.", clock_columns);
+    ranks_add_device(a, t);
     for (uint32_t i = 0; i < a->n_members; i++) {
         const ranks_clock *c = &a->members[i].clock;
         bool known = c->n > 0 || i == a->reference;
@@ -73,6 +86,7 @@ static void tell_clocks(const ranks_analysis *a, kit_report *r) {
         kit_cell_int(t, c->n > 0 ? c->spread : MILL_UNKNOWN);
         kit_cell_int(t, c->n > 0 ? c->drift : MILL_UNKNOWN);
         kit_cell_int(t, c->n > 0 ? c->residual : MILL_UNKNOWN);
+        ranks_tell_device(a, t, i);
     }
 }
 
@@ -113,13 +127,15 @@ static void tell_imbalance(const ranks_analysis *a, kit_report *r) {
     kit_table *t =
         kit_table_of(r, "imbalance", "Imbalance", "Over ranks; 1 is even.", imbalance_columns);
     kit_table_column(t, MILL_KIND_REAL, "max_over_mean", "max/mean", "×", NULL);
+    ranks_add_device(a, t);
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
-        int64_t sum = 0, min = INT64_MAX, max = INT64_MIN, rank = MILL_UNKNOWN;
-        for (size_t k = 0; k < a->n_members; k++) {
+        int64_t sum = 0, min = INT64_MAX, max = INT64_MIN;
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < a->n_members; k++) {
             int64_t v = measures[i].of(a->members[k].device);
             sum = kit_add(sum, v);
             min = v < min ? v : min;
-            rank = v > max ? a->members[k].rank : rank;
+            most = v > max ? k : most;
             max = v > max ? v : max;
         }
         int64_t mean = sum == MILL_UNKNOWN ? sum : sum / (int64_t)a->n_members;
@@ -128,8 +144,9 @@ static void tell_imbalance(const ranks_analysis *a, kit_report *r) {
         kit_cell_int(t, min);
         kit_cell_int(t, mean);
         kit_cell_int(t, max);
-        kit_cell_int(t, rank);
+        kit_cell_int(t, a->members[most].rank);
         kit_cell_real(t, sum > 0 ? (double)max * (double)a->n_members / (double)sum : NAN);
+        ranks_tell_device(a, t, most);
     }
 }
 
@@ -193,7 +210,8 @@ static told told_of(const ranks_analysis *a) {
     return k;
 }
 
-static void add_class_columns(kit_table *t, const told *k) {
+static void add_class_columns(const ranks_analysis *a, kit_table *t, const told *k) {
+    ranks_add_device(a, t);
     if (k->group)
         kit_table_column(t, MILL_KIND_TEXT, "group", "group", NULL, "Process group.");
     if (k->stage)
@@ -202,7 +220,9 @@ static void add_class_columns(kit_table *t, const told *k) {
         kit_table_column(t, MILL_KIND_ID, "step", "step", NULL, NULL);
 }
 
-static void tell_class(const ranks_analysis *a, kit_table *t, const told *k, const ranks_class *c) {
+static void tell_class(const ranks_analysis *a, kit_table *t, const told *k, const ranks_class *c,
+                       uint32_t member) {
+    ranks_tell_device(a, t, member);
     if (k->group)
         kit_cell_text(t, ranks_text(a, c->group));
     if (k->stage)
@@ -223,7 +243,7 @@ static void tell_match(const ranks_analysis *a, kit_table *t, const told *k, con
     kit_cell_int(t, m->events[0].wait == MILL_UNKNOWN ? MILL_UNKNOWN : m->caused);
     kit_cell_int(t, m->last == MILL_NONE ? MILL_UNKNOWN : a->members[m->last].rank);
     kit_cell_text(t, m->by_clocks ? "clocks" : "durations");
-    tell_class(a, t, k, m->cls);
+    tell_class(a, t, k, m->cls, m->last);
     if (!k->bytes)
         return;
     kit_cell_int(t, bytes);
@@ -243,6 +263,7 @@ static const kit_column arrival_columns[] = {
 static void tell_arrivals(const ranks_analysis *a, kit_report *r, const ranks_match **order,
                           size_t n) {
     kit_table *t = kit_table_of(r, "arrivals", "Arrivals in these", NULL, arrival_columns);
+    ranks_add_device(a, t);
     for (size_t i = 0; i < n; i++) {
         int64_t first = INT64_MAX;
         for (size_t k = 0; k < order[i]->n; k++)
@@ -255,6 +276,7 @@ static void tell_arrivals(const ranks_analysis *a, kit_report *r, const ranks_ma
             kit_cell_int(t, order[i]->by_clocks ? e->start - first : MILL_UNKNOWN);
             kit_cell_int(t, e->collective->dur);
             kit_cell_int(t, e->wait);
+            ranks_tell_device(a, t, e->member);
         }
     }
 }
@@ -268,7 +290,7 @@ static void tell_matches(const ranks_analysis *a, kit_report *r) {
     kit_table *t =
         kit_table_of(r, "collectives", "Collectives in which most is waited", NULL, match_columns);
     told k = told_of(a);
-    add_class_columns(t, &k);
+    add_class_columns(a, t, &k);
     if (k.bytes) {
         kit_table_column(t, MILL_KIND_BYTES, "bytes", "bytes", NULL,
                          "The larger of what goes in and what comes out.");
@@ -296,7 +318,7 @@ static void tell_gaps(const ranks_analysis *a, kit_report *r) {
     kit_table *t =
         kit_table_of(r, "missing", "Collectives that some ranks lack", NULL, gap_columns);
     told k = told_of(a);
-    add_class_columns(t, &k);
+    add_class_columns(a, t, &k);
     for (size_t i = 0; i < a->n_gaps && i < (size_t)a->options->top; i++) {
         const ranks_gap *g = &a->gaps[i];
         kit_table_row(t);
@@ -306,7 +328,7 @@ static void tell_gaps(const ranks_analysis *a, kit_report *r) {
         kit_cell_int(t, g->most);
         kit_cell_int(t, g->first);
         kit_cell_text(t, g->cls->refused ? "no" : "yes");
-        tell_class(a, t, &k, g->cls);
+        tell_class(a, t, &k, g->cls, g->member);
     }
 }
 

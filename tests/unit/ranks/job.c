@@ -69,15 +69,19 @@ void job_all_reduce(job *j, size_t i, int64_t start, int64_t dur) {
                -1);
 }
 
-const void *job_summary(job *j, const bench *reader) {
+const void *job_summary_of(job *j, const mill_trace *trace) {
     bench *b = bench_create(bench_open(module_path), "rank.summary");
-    bench_input(b, "trace", MILL_TYPE_TRACE, bench_output(reader, "trace", 0), "trace", "");
+    bench_input(b, "trace", MILL_TYPE_TRACE, trace, "trace", "");
     mill_status status = bench_run(b);
     g_assert_cmpstr(bench_causes(b), ==, "");
     g_assert_cmpint(status, ==, MILL_OK);
     g_assert_cmpuint(bench_leaked(b), ==, 0);
     g_ptr_array_add(j->benches, b);
     return bench_output(b, "summary", 0);
+}
+
+const void *job_summary(job *j, const bench *reader) {
+    return job_summary_of(j, bench_output(reader, "trace", 0));
 }
 
 static bench *read_profile(const job *j, size_t i) {

@@ -31,7 +31,8 @@ void job_kernel(job *j, size_t i, int64_t start, int64_t dur, const char *name, 
 /* An all-reduce without anything told. */
 void job_all_reduce(job *j, size_t i, int64_t start, int64_t dur);
 
-/* Runs rank.summary on a profile that was read; the bench lives with the job. */
+/* Runs rank.summary on a trace, or on a profile that was read; the bench lives with the job. */
+const void *job_summary_of(job *j, const mill_trace *trace);
 const void *job_summary(job *j, const bench *reader);
 
 /* A bench of `ranks` with a summary of each profile as its input. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stage classes `rank.summary` and `ranks` on small jobs whose right values can be told by
  * looking at them. */
+#include "fixture.h"
 #include "job.h"
 #include "look.h"
 
@@ -295,6 +296,33 @@ static void test_zero_length(void) {
     g_assert_cmpint(look_int(r, "wait", NULL), ==, 70 * US);
 }
 
+/* A process with two devices: each is a member, on one clock. */
+static void test_devices(void) {
+#define REDUCE "ar", MILL_CLASS_COMMUNICATION, "all-reduce"
+    static const activity list[] = {
+        {0, 7, 0, 100 * US, REDUCE},         {1, 7, 10 * US, 90 * US, REDUCE},
+        {0, 7, 1000 * US, 100 * US, REDUCE}, {1, 7, 1010 * US, 90 * US, REDUCE},
+        {0, 7, 2000 * US, 100 * US, REDUCE}, {1, 7, 2010 * US, 90 * US, REDUCE},
+    };
+#undef REDUCE
+    g_autoptr(job) j = job_create(0);
+    bench *values = bench_create(NULL, NULL);
+    g_ptr_array_add(j->benches, values);
+    bench *b = bench_create(bench_open("plugins/analyzers/ranks/ranks.so"), "ranks");
+    bench_input(b, "in", "tracemill.rank/1",
+                job_summary_of(j, fixture_trace(values, &FIXTURE(list))), "rank", "");
+    g_ptr_array_add(j->benches, b);
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    const mill_report *r = bench_output(b, "report", 0);
+    const mill_table *t = look_table(r, "ranks"), *collectives = look_table(r, "collectives");
+    g_assert_cmpint(look_int(r, "ranks", NULL), ==, 1);
+    g_assert_cmpint(look_cell(t, 1, "device").i, ==, 1);
+    g_assert_cmpint(look_cell(t, 1, "caused").i, ==, 30 * US);
+    g_assert_cmpint(look_cell(collectives, 0, "device").i, ==, 1);
+    g_assert_cmpstr(r->findings[0]->where, ==, "rank 0, device 1");
+    g_assert_null(look_note(r, "ranks_counted"));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/ranks/waits", test_waits);
@@ -311,6 +339,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/ranks/pairs-are-skipped", test_pairs_are_skipped);
     g_test_add_func("/ranks/ranks", test_ranks);
     g_test_add_func("/ranks/missing-ranks", test_missing_ranks);
+    g_test_add_func("/ranks/devices", test_devices);
     g_test_add_func("/ranks/few", test_few);
     g_test_add_func("/ranks/zero-length", test_zero_length);
     return g_test_run();
