@@ -46,7 +46,7 @@ const char *compare_plain_name(mill_run *run, const char *name, bool template_nu
             !(n >= 8 && memcmp(out + n - 8, "operator", 8) == 0)) {
             const char *end = closing(c);
             c = *end ? end + 1 : end;
-        } else if (*c == '(') { /* as it is, but for arguments in templates */
+        } else if (*c == '(') { /* a part of the name or of a template argument */
             const char *end = closing(c);
             while (c < end)
                 out[n++] = *c++;

@@ -47,14 +47,16 @@ static const mill_option options[] = {
      .def = "0.5",
      .min = 0,
      .max = 1,
-     .help = "Heuristic: a straggler comes last in this share of its collectives,"},
+     .help = "Heuristic: a straggler comes last in at least this share of the collectives in which "
+             "that can be told."},
     {.name = "straggler-wait",
      .type = MILL_OPT_NUM,
      .offset = MILL_OPT_OFF(ranks_options, straggler_wait, NUM),
      .def = "0.01",
      .min = 0,
      .max = 1000,
-     .help = "Heuristic: and makes others wait, summed over them, this share of its window."},
+     .help = "Heuristic: a straggler makes others wait, summed over them, for at least this share "
+             "of its window."},
     {.name = "top",
      .type = MILL_OPT_INT,
      .offset = MILL_OPT_OFF(ranks_options, top, INT),
