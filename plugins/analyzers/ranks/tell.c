@@ -45,15 +45,21 @@ static void tell_ranks(const ranks_analysis *a, kit_report *r) {
     for (uint32_t i = 0; i < a->n_members; i++) {
         const ranks_member *m = &a->members[i];
         const rank_device *d = m->device;
-        const int64_t cells[] = {m->rank,    d->window, d->comp, d->comm, d->exposed,
-                                 m->matched, m->wait,   m->told, m->last};
+        bool known = m->matched > 0; /* else nothing is known of waits */
         kit_table_row(t);
-        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++)
-            kit_cell_int(t, cells[k]);
+        kit_cell_int(t, m->rank);
+        kit_cell_int(t, d->window);
+        kit_cell_int(t, d->comp);
+        kit_cell_int(t, d->comm);
+        kit_cell_int(t, d->exposed);
+        kit_cell_int(t, m->matched);
+        kit_cell_int(t, known ? m->wait : MILL_UNKNOWN);
+        kit_cell_int(t, m->told);
+        kit_cell_int(t, m->last);
         kit_cell_ratio(t, m->last, m->told);
-        kit_cell_int(t, m->caused);
-        kit_cell_int(t, m->late);
-        kit_cell_int(t, m->host_late);
+        kit_cell_int(t, known ? m->caused : MILL_UNKNOWN);
+        kit_cell_int(t, known ? m->late : MILL_UNKNOWN);
+        kit_cell_int(t, known ? m->host_late : MILL_UNKNOWN);
         kit_cell_text(t, ranks_profile(a, m));
         ranks_tell_device(a, t, i);
     }

@@ -275,6 +275,7 @@ static void test_few(void) {
     const mill_report *r = job_report(one, NULL);
     g_assert_cmpint(look_int(r, "collectives", NULL), ==, 0);
     g_assert_cmpint(look_int(r, "wait", NULL), ==, MILL_UNKNOWN);
+    g_assert_cmpint(of_rank(r, "ranks", 0, "caused"), ==, MILL_UNKNOWN);
     g_autoptr(job) empty = job_create(2);
     r = job_report(empty, NULL);
     g_assert_cmpint(look_int(r, "ranks", NULL), ==, 0);
