@@ -4,7 +4,6 @@
 #include "look.h"
 
 #include <glib/gstdio.h>
-#include <math.h>
 #include <string.h>
 #include <tracemill/attribution.h>
 
@@ -142,7 +141,7 @@ static void slow_down(cJSON *events, GHashTable *ids) {
         if (g_hash_table_contains(ids, &id))
             cJSON_SetNumberValue(dur, dur->valuedouble * 12 / 10);
         cJSON_SetNumberValue(ts, MAX(ts->valuedouble, free_at[stream]));
-        free_at[stream] = ceil(ts->valuedouble + dur->valuedouble);
+        free_at[stream] = ts->valuedouble + dur->valuedouble;
     }
 }
 
