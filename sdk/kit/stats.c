@@ -130,9 +130,16 @@ void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_s
     free(sorted);
 }
 
-int64_t kit_median(int64_t *values, size_t n) {
-    sort_values(values, n);
-    return kit_percentile(values, n, 50);
+int64_t kit_median(const int64_t *values, size_t n) {
+    const size_t rank = kit_percentile_rank(n, 50);
+    selection s = {values, n, values[0], values[0], &rank, 1};
+    int64_t median;
+    for (size_t i = 0; i < n; i++) {
+        s.least = values[i] < s.least ? values[i] : s.least;
+        s.most = values[i] > s.most ? values[i] : s.most;
+    }
+    select_ranks(&s, &median);
+    return median;
 }
 
 int64_t kit_mad(int64_t *values, size_t n, int64_t centre) {

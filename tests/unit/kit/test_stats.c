@@ -88,7 +88,6 @@ static void test_mean(void) {
 static void test_spread(void) {
     int64_t values[] = {7, -3, 5, 100}, one[] = {-4};
     g_assert_cmpint(kit_median(values, 4), ==, 5); /* the lower of the two in the middle */
-    g_assert_cmpint(values[0], ==, -3);
     g_assert_cmpint(kit_mad(values, 4, 5), ==, 2); /* of 8, 0, 2, 95 */
     g_assert_cmpint(kit_median(one, 1), ==, -4);
     g_assert_cmpint(kit_mad(one, 1, -4), ==, 0);
