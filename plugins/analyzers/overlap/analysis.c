@@ -40,11 +40,7 @@ static mill_status tally(overlap_analysis *analysis, overlap_device *device) {
 static void measure_states(overlap_analysis *analysis, overlap_device *device) {
     const kit_device *view = device->view;
     kit_states(view->sets, view->window.start, view->window.end, device->states);
-    for (int c = 0; c < KIT_CLASSES; c++) {
-        const kit_set *set = &view->sets[c];
-        int64_t *before = mill_scratch(analysis->run, (set->n + 1) * sizeof *before);
-        kit_cover_init(&device->covers[c], set, before);
-    }
+    kit_covers_of(analysis->run, view, device->covers);
 }
 
 /* How much of each communication activity is hidden and exposed. */
@@ -113,6 +109,8 @@ static mill_status measure_device(overlap_analysis *analysis, overlap_device *de
     if (status != MILL_OK)
         return status;
     share_kinds(analysis, device);
+    status = kit_waits_find(analysis->run, &analysis->all, device->view, &analysis->options->notify,
+                            &device->waits);
     for (size_t i = 0; i < sizeof finders / sizeof *finders && status == MILL_OK; i++)
         if (analysis->all.places || !finders[i].by_place)
             status = finders[i].find(analysis, device);

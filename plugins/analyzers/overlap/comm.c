@@ -76,9 +76,9 @@ static overlap_part *part_of(overlap_analysis *analysis, node **list, const kit_
         n = mill_scratch(analysis->run, sizeof *n);
         n->next = *list;
         n->part = (overlap_part){
-            .layer = overlap_layer_of(analysis, a->place),
-            .stage = overlap_stage_of(analysis, a->place),
-            .chunk = (uint8_t)overlap_chunk_of(analysis, a->place),
+            .layer = kit_layer_of(&analysis->all, a->place),
+            .stage = kit_stage_of(&analysis->all, a->place),
+            .chunk = (uint8_t)kit_chunk_of(&analysis->all, a->place),
             .kind = a->kind,
             .kind_name = kit_kind_name(&analysis->all, a->kind),
         };
@@ -262,7 +262,7 @@ static void tell_kernel(kit_table *t, const overlap_analysis *analysis, const ke
     if (!overlap_staged(analysis))
         return;
     kit_cell_text(t, kit_stage_name(&analysis->all, a->place));
-    kit_cell_int(t, overlap_layer_of(analysis, a->place));
+    kit_cell_int(t, kit_layer_of(&analysis->all, a->place));
 }
 
 void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
@@ -290,14 +290,6 @@ void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
 
 /* ---------------------------------------------------------------- waiting for other ranks */
 
-bool overlap_waits(const overlap_analysis *analysis, uint16_t kind) {
-    const mill_list *waiting = &analysis->options->notify;
-    for (size_t i = 0; i < waiting->n; i++)
-        if (strcmp(((const char *const *)waiting->v)[i], kit_kind_name(&analysis->all, kind)) == 0)
-            return true;
-    return false;
-}
-
 static const kit_column notify_columns[] = {
     {MILL_KIND_ID, "device", "device", NULL},
     {MILL_KIND_COUNT, "n", "n", "kernels"},
@@ -308,40 +300,24 @@ static const kit_column notify_columns[] = {
     {0},
 };
 
-/* What exceeds the shortest of them bounds the time that this rank waits for others. */
-static void tell_notify_of(kit_table *t, const overlap_analysis *analysis,
-                           const overlap_device *device) {
-    int64_t n = 0, sum = 0, min = INT64_MAX;
-    for (size_t i = 0; i < device->n_comm; i++) {
-        const kit_activity *a = &device->view->v[device->comm[i].activity];
-        if (!overlap_waits(analysis, a->kind))
-            continue;
-        n++;
-        sum = kit_add(sum, a->end - a->start);
-        min = a->end - a->start < min ? a->end - a->start : min;
-    }
-    if (n == 0)
-        return;
-    kit_table_row(t);
-    kit_cell_int(t, device->view->id);
-    kit_cell_int(t, n);
-    kit_cell_int(t, sum);
-    kit_cell_ratio(t, sum, device->classes[KIT_COMM].sum);
-    kit_cell_int(t, min);
-    kit_cell_int(t, sum == MILL_UNKNOWN ? sum : sum - n * min);
-}
-
 void overlap_tell_notify(kit_report *r, const overlap_analysis *analysis) {
-    bool any = false;
-    for (size_t i = 0; i < analysis->all.n_devices; i++)
-        for (size_t k = 0; k < analysis->devices[i].n_kinds; k++)
-            any |= overlap_waits(analysis, analysis->devices[i].kinds[k].kind);
-    if (!any)
-        return;
-    kit_table *t = kit_table_of(r, "notify_wait", "Communication that waits for other ranks",
-                                "Kernels in which ranks wait for each other: what exceeds the "
-                                "shortest of them is at most other ranks' delay, not transfer.",
-                                notify_columns);
-    for (size_t i = 0; i < analysis->all.n_devices; i++)
-        tell_notify_of(t, analysis, &analysis->devices[i]);
+    kit_table *t = NULL;
+    for (size_t i = 0; i < analysis->all.n_devices; i++) {
+        const overlap_device *device = &analysis->devices[i];
+        const kit_stats *all = &device->waits.all;
+        if (all->n == 0)
+            continue;
+        if (!t)
+            t = kit_table_of(r, "notify_wait", "Communication that waits for other ranks",
+                             "Kernels in which ranks wait for each other: what exceeds the "
+                             "shortest of them is at most other ranks' delay, not transfer.",
+                             notify_columns);
+        kit_table_row(t);
+        kit_cell_int(t, device->view->id);
+        kit_cell_int(t, all->n);
+        kit_cell_int(t, all->sum);
+        kit_cell_ratio(t, all->sum, device->classes[KIT_COMM].sum);
+        kit_cell_int(t, all->min);
+        kit_cell_int(t, device->waits.excess);
+    }
 }

@@ -7,6 +7,8 @@
 #include <tracemill/kit/gaps.h>
 #include <tracemill/kit/number.h>
 #include <tracemill/kit/report.h>
+#include <tracemill/kit/sms.h>
+#include <tracemill/kit/waits.h>
 
 typedef struct overlap_options {
     kit_selection selection;
@@ -102,19 +104,6 @@ typedef struct overlap_pairs {
 enum { OVERLAP_F_COMP, OVERLAP_B_COMP, OVERLAP_F_COMM, OVERLAP_B_COMM, OVERLAP_F, OVERLAP_B };
 #define OVERLAP_CHUNK_STATES 64
 
-/* How communication and computation share the multiprocessors. SM time is SMs times ns. */
-#define OVERLAP_MOST_SMS 65536 /* a device with more is described wrong */
-typedef struct overlap_sm {
-    bool comm_known, all_known; /* of all kernels that take time it is known how many they hold */
-    double comm_time, hidden_time, used_time; /* used: of all, at most those that there are */
-    double hidden;                            /* Σ |a ∩ C| */
-    double mean;                              /* comm_time / Σ durations */
-    int64_t *held, *held_n; /* Σ durations and number of the communication holding i SMs */
-    int64_t reserved;       /* how many it holds for the most time; 0: unknown */
-    kit_tally rest;         /* computation of exactly as many blocks as SMs are left */
-    int64_t rest_without;   /* of its Σ durations, without communication */
-} overlap_sm;
-
 typedef struct overlap_device {
     const kit_device *view;
     size_t first_stream, n_streams; /* of the analysis' streams */
@@ -142,7 +131,8 @@ typedef struct overlap_device {
     size_t n_cells;
     overlap_pairs stages, streams; /* computation of a and communication of b; two streams */
     int64_t chunks[OVERLAP_CHUNK_STATES];
-    overlap_sm sm;
+    kit_sms sm;
+    kit_waits waits;
 } overlap_device;
 
 typedef struct overlap_stream {
@@ -204,20 +194,10 @@ void overlap_tell_unmatched(kit_report *r, const overlap_analysis *analysis);
 
 void overlap_tell_lanes(kit_report *r, const overlap_analysis *analysis);
 
-/* Of a place: its stage, chunk, layer and step, or what stands for none. */
-uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place);
-mill_chunk overlap_chunk_of(const overlap_analysis *analysis, uint32_t place);
-int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_t place);
-uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place);
-
 /* As reports show them; NULL: none. */
 const char *overlap_stage_name(const overlap_analysis *analysis, uint32_t stage);
 const char *overlap_chunk_name(mill_chunk chunk);
-int64_t overlap_step_number(const overlap_analysis *analysis, uint32_t step);
 const char *overlap_reason_name(unsigned reason);
-
-/* Whether the kind's kernels wait for other ranks, by the option. */
-bool overlap_waits(const overlap_analysis *analysis, uint16_t kind);
 
 /* Something is told by stage; several steps are told apart. */
 bool overlap_staged(const overlap_analysis *analysis);

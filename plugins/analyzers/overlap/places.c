@@ -2,22 +2,6 @@
 /* What the attribution says of activities, and whether it says enough to tell by. */
 #include "overlap.h"
 
-uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_NONE : analysis->all.places->stage[place];
-}
-
-mill_chunk overlap_chunk_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_CHUNK_NONE : (mill_chunk)analysis->all.places->chunk[place];
-}
-
-int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->layer[place];
-}
-
-uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place) {
-    return place == MILL_NONE ? MILL_NONE : analysis->all.places->step[place];
-}
-
 const char *overlap_stage_name(const overlap_analysis *analysis, uint32_t stage) {
     return stage == MILL_NONE ? NULL : analysis->all.places->stages[stage];
 }
@@ -35,10 +19,6 @@ const char *overlap_chunk_name(mill_chunk chunk) {
     default:
         return NULL;
     }
-}
-
-int64_t overlap_step_number(const overlap_analysis *analysis, uint32_t step) {
-    return step == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->step_number[step];
 }
 
 bool overlap_staged(const overlap_analysis *analysis) {
@@ -59,14 +39,14 @@ mill_status overlap_find_places(overlap_analysis *analysis, overlap_device *devi
         if (overlap_cancelled(analysis, i))
             return MILL_E_CANCELLED;
         const kit_activity *a = &device->view->v[i];
-        bool staged = overlap_stage_of(analysis, a->place) != MILL_NONE;
-        bool chunked = overlap_chunk_of(analysis, a->place) != MILL_CHUNK_NONE;
+        bool staged = kit_stage_of(&analysis->all, a->place) != MILL_NONE;
+        bool chunked = kit_chunk_of(&analysis->all, a->place) != MILL_CHUNK_NONE;
         if (!staged && !chunked)
             continue;
         kit_tally_add(&placed, a->start, a->end);
         stage |= staged;
         chunk |= chunked;
-        layer |= staged && overlap_layer_of(analysis, a->place) != MILL_UNKNOWN;
+        layer |= staged && kit_layer_of(&analysis->all, a->place) != MILL_UNKNOWN;
     }
     device->placed = placed.busy;
     bool enough =

@@ -286,7 +286,7 @@ static void tell_stretch(kit_table *t, const overlap_analysis *analysis, const s
     if (!overlap_staged(analysis))
         return;
     kit_cell_text(t, kit_stage_name(&analysis->all, comm->place));
-    kit_cell_int(t, overlap_layer_of(analysis, comm->place));
+    kit_cell_int(t, kit_layer_of(&analysis->all, comm->place));
     kit_cell_text(t, gap ? kit_stage_name(&analysis->all, v[gap->next].place) : NULL);
 }
 

@@ -1,100 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How communication and computation share the multiprocessors (SMs) of a device. A kernel holds at
- * most as many as its grid has blocks: an upper bound, since a profile does not tell more. */
+/* What is told of how communication and computation share the multiprocessors of a device. */
 #include "overlap.h"
 
-#include <tracemill/kit/sweep.h>
-
-/* Copies run on copy engines and hold none, whatever the trace says. */
-static bool holds_known_sms(const overlap_analysis *analysis, const overlap_device *device,
-                            const kit_activity *a) {
-    return a->cat != MILL_GPU_KERNEL || a->start == a->end ||
-           kit_activity_sms(&analysis->all, device->view, a) > 0;
-}
-
-static int64_t held(const overlap_analysis *analysis, const overlap_device *device,
-                    const kit_activity *a) {
-    return a->cat == MILL_GPU_KERNEL ? kit_activity_sms(&analysis->all, device->view, a) : 0;
-}
-
-static void add_comm(const overlap_analysis *analysis, overlap_device *device) {
-    overlap_sm *sm = &device->sm;
-    double busy = 0;
-    sm->comm_known = device->n_comm > 0;
-    for (size_t i = 0; i < device->n_comm; i++) {
-        const overlap_comm *comm = &device->comm[i];
-        const kit_activity *a = &device->view->v[comm->activity];
-        int64_t sms = held(analysis, device, a);
-        sm->comm_known &= holds_known_sms(analysis, device, a);
-        sm->held[sms] = kit_add(sm->held[sms], a->end - a->start);
-        sm->held_n[sms]++;
-        sm->comm_time += (double)(a->end - a->start) * (double)sms;
-        sm->hidden_time += (double)comm->hidden * (double)sms;
-        sm->hidden += (double)comm->hidden;
-        busy += (double)(a->end - a->start);
-    }
-    sm->mean = sm->comm_time / busy;
-    for (int64_t i = 1; i <= device->view->sms; i++)
-        if (sm->held[i] > sm->held[sm->reserved])
-            sm->reserved = i;
-}
-
-/* Computation sized to run beside the communication. */
-static mill_status add_rest(overlap_analysis *analysis, overlap_device *device) {
-    const mill_trace *trace = analysis->all.trace;
-    overlap_sm *sm = &device->sm;
-    sm->all_known = true;
-    for (size_t i = 0; i < device->view->n; i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
-        const kit_activity *a = &device->view->v[i];
-        sm->all_known &= holds_known_sms(analysis, device, a);
-        if (!sm->comm_known || sm->reserved == 0 || a->cls != KIT_COMP ||
-            mill_i64(trace, &trace->gpu.grid, a->row) != device->view->sms - sm->reserved)
-            continue;
-        kit_tally_add(&sm->rest, a->start, a->end);
-        int64_t under = kit_covered(&device->covers[KIT_COMM], (kit_interval){a->start, a->end});
-        sm->rest_without = kit_add(sm->rest_without, a->end - a->start - under);
-    }
-    return MILL_OK;
-}
-
-/* ∫ min(SMs, Σ SMs held by what runs) */
-static mill_status add_used(overlap_analysis *analysis, overlap_device *device) {
-    int64_t sms = 0, now = 0;
-    kit_sweep sweep;
-    kit_sweep_init(&sweep, analysis->run, device->view);
-    kit_change change;
-    for (size_t i = 0; kit_sweep_next(&sweep, &change); i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
-        int64_t used = sms < device->view->sms ? sms : device->view->sms;
-        device->sm.used_time += (double)(change.time - now) * (double)used;
-        now = change.time;
-        int64_t change_of = held(analysis, device, change.activity);
-        sms += change.begins ? change_of : -change_of;
-    }
-    return MILL_OK;
-}
-
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device) {
-    int64_t sms = device->view->sms;
-    if (sms <= 0 || sms > OVERLAP_MOST_SMS)
-        return MILL_OK;
-    size_t n = (size_t)sms + 1;
-    device->sm.held = mill_scratch(analysis->run, n * sizeof *device->sm.held);
-    device->sm.held_n = mill_scratch(analysis->run, n * sizeof *device->sm.held_n);
-    add_comm(analysis, device);
-    mill_status status = add_rest(analysis, device);
-    if (status == MILL_OK)
-        status = add_used(analysis, device);
-    return status;
+    return kit_sms_measure(analysis->run, &analysis->all, device->view, device->covers,
+                           &device->sm);
 }
 
 /* ---------------------------------------------------------------- what is told */
 
 void overlap_tell_sm_figures(kit_report *r, const overlap_device *device, const char *scope) {
-    const overlap_sm *sm = &device->sm;
+    const kit_sms *sm = &device->sm;
     if (!sm->held)
         return;
     double whole = (double)device->view->sms * (double)overlap_time(device, KIT_ALWAYS);

@@ -93,7 +93,7 @@ mill_status overlap_find_stages(overlap_analysis *analysis, overlap_device *devi
     bool *used = mill_scratch(analysis->run, n_places);
     for (size_t i = 0; i < device->view->n; i++) {
         uint32_t p = device->view->v[i].place;
-        if (overlap_stage_of(analysis, p) != MILL_NONE)
+        if (kit_stage_of(&analysis->all, p) != MILL_NONE)
             used[p] = true;
     }
     uint32_t *cell_of = mill_scratch(analysis->run, n_places * sizeof *cell_of);
@@ -102,7 +102,7 @@ mill_status overlap_find_stages(overlap_analysis *analysis, overlap_device *devi
         if (overlap_cancelled(analysis, i))
             return MILL_E_CANCELLED;
         const kit_activity *a = &device->view->v[i];
-        if (overlap_stage_of(analysis, a->place) != MILL_NONE)
+        if (kit_stage_of(&analysis->all, a->place) != MILL_NONE)
             add_activity(device, &device->cells[cell_of[a->place]], a);
     }
     return MILL_OK;
@@ -179,7 +179,7 @@ static void tell_cell(kit_table *t, const overlap_analysis *analysis, const over
     int64_t zero = device->view->window.start;
     kit_table_row(t);
     kit_cell_int(t, device->view->id);
-    kit_cell_int(t, overlap_step_number(analysis, cell->step));
+    kit_cell_int(t, kit_step_number(&analysis->all, cell->step));
     kit_cell_int(t, cell->layer);
     kit_cell_text(t, overlap_stage_name(analysis, cell->stage));
     kit_cell_int(t, cell->all.n);

@@ -71,7 +71,7 @@ static mill_status measure_pairs(overlap_analysis *analysis, const overlap_devic
 static groups by_stage(const overlap_analysis *analysis, const overlap_device *device,
                        const kit_activity *a) {
     (void)device;
-    uint32_t stage = overlap_stage_of(analysis, a->place);
+    uint32_t stage = kit_stage_of(&analysis->all, a->place);
     return (groups){a->cls == KIT_COMP ? stage : MILL_NONE, a->cls == KIT_COMM ? stage : MILL_NONE};
 }
 
@@ -162,7 +162,7 @@ void overlap_tell_pairs(kit_report *r, const overlap_analysis *analysis) {
 
 /* Which bits of the chunks' state an activity sets: a mask. */
 static unsigned chunk_bits(const overlap_analysis *analysis, const kit_activity *a) {
-    mill_chunk chunk = overlap_chunk_of(analysis, a->place);
+    mill_chunk chunk = kit_chunk_of(&analysis->all, a->place);
     bool forward = chunk == MILL_CHUNK_FORWARD;
     if (!forward && chunk != MILL_CHUNK_BACKWARD && chunk != MILL_CHUNK_WEIGHT)
         return 0;

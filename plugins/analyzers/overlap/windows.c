@@ -24,7 +24,7 @@ static by_step sort_by_step(const overlap_analysis *analysis, const overlap_devi
     size_t *next = mill_scratch(analysis->run, (n_steps + 1) * sizeof *next);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n; i++) {
-            uint32_t step = overlap_step_of(analysis, device->view->v[i].place);
+            uint32_t step = kit_step_of(&analysis->all, device->view->v[i].place);
             size_t at = step == MILL_NONE ? n_steps : step;
             if (pass == 0)
                 b.first[at + 1]++;
@@ -89,10 +89,10 @@ static mill_status choose_starts(overlap_analysis *analysis, const overlap_devic
     const char *pattern = analysis->options->layer_start;
     if (pattern[0] == '\0') {
         const kit_activity *a = device->view->v;
-        while (overlap_stage_of(analysis, a->place) == MILL_NONE ||
-               overlap_layer_of(analysis, a->place) == MILL_UNKNOWN)
+        while (kit_stage_of(&analysis->all, a->place) == MILL_NONE ||
+               kit_layer_of(&analysis->all, a->place) == MILL_UNKNOWN)
             a++; /* the device is layered, so there is one */
-        starts[overlap_stage_of(analysis, a->place)] = true;
+        starts[kit_stage_of(&analysis->all, a->place)] = true;
         return MILL_OK;
     }
     mill_regex *regex;
@@ -130,15 +130,15 @@ static size_t find_starts(const overlap_analysis *analysis, const overlap_device
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < device->view->n; i++) {
         const kit_activity *a = &device->view->v[i];
-        uint32_t stage = overlap_stage_of(analysis, a->place);
+        uint32_t stage = kit_stage_of(&analysis->all, a->place);
         if (stage == MILL_NONE || !starts[stage] || seen[a->place] ||
-            overlap_layer_of(analysis, a->place) == MILL_UNKNOWN)
+            kit_layer_of(&analysis->all, a->place) == MILL_UNKNOWN)
             continue;
         seen[a->place] = true;
         out[n++] = (overlap_window){
             .time.start = a->start,
-            .step = overlap_step_of(analysis, a->place),
-            .layer = overlap_layer_of(analysis, a->place),
+            .step = kit_step_of(&analysis->all, a->place),
+            .layer = kit_layer_of(&analysis->all, a->place),
         };
     }
     qsort(out, n, sizeof *out, compare_layers);
@@ -149,25 +149,16 @@ static size_t find_starts(const overlap_analysis *analysis, const overlap_device
 }
 
 /* Waiting for other ranks goes to the layer that it belongs to, whenever it runs. */
-static void add_notify(const overlap_analysis *analysis, const overlap_device *device,
-                       overlap_windows *layers) {
-    for (size_t i = 0; i < device->n_comm; i++) {
-        const kit_activity *a = &device->view->v[device->comm[i].activity];
-        if (!overlap_waits(analysis, a->kind))
-            continue;
-        overlap_window key = {.step = overlap_step_of(analysis, a->place),
-                              .layer = overlap_layer_of(analysis, a->place)};
-        size_t low = 0, high = layers->n;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            const overlap_window *w = &layers->v[middle];
-            if (w->step < key.step || (w->step == key.step && w->layer < key.layer))
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < layers->n && same_layer(&layers->v[low], &key))
-            layers->v[low].notify = kit_add(layers->v[low].notify, a->end - a->start);
+static void add_notify(const kit_waits *waits, overlap_windows *layers) {
+    for (size_t i = 0, at = 0; i < layers->n; i++) { /* both are by step and layer */
+        overlap_window *w = &layers->v[i];
+        while (at < waits->n_layers &&
+               (waits->layers[at].step < w->step ||
+                (waits->layers[at].step == w->step && waits->layers[at].layer < w->layer)))
+            at++;
+        if (at < waits->n_layers && waits->layers[at].step == w->step &&
+            waits->layers[at].layer == w->layer)
+            w->notify = waits->layers[at].sum;
     }
 }
 
@@ -200,7 +191,7 @@ mill_status overlap_find_layers(overlap_analysis *analysis, overlap_device *devi
     layers->n = find_starts(analysis, device, starts, layers->v);
     if (layers->n == 0)
         return MILL_OK;
-    add_notify(analysis, device, layers);
+    add_notify(&device->waits, layers);
     tile(device, layers);
     return MILL_OK;
 }
@@ -243,7 +234,7 @@ void overlap_tell_layers(kit_report *r, const overlap_analysis *analysis) {
             }
             kit_table_row(t);
             kit_cell_int(t, device->view->id);
-            kit_cell_int(t, overlap_step_number(analysis, w->step));
+            kit_cell_int(t, kit_step_number(&analysis->all, w->step));
             kit_cell_int(t, w->layer);
             tell_times(t, device, w);
             kit_cell_int(t, w->notify);
@@ -267,7 +258,7 @@ void overlap_tell_steps(kit_report *r, const overlap_analysis *analysis) {
             }
             kit_table_row(t);
             kit_cell_int(t, device->view->id);
-            kit_cell_int(t, overlap_step_number(analysis, w->step));
+            kit_cell_int(t, kit_step_number(&analysis->all, w->step));
             kit_cell_int(t, w->n);
             tell_times(t, device, w);
         }

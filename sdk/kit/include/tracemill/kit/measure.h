@@ -52,6 +52,8 @@ kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end);
 
 /* a + b, MILL_UNKNOWN if either is or if it does not fit. */
 int64_t kit_add(int64_t a, int64_t b);
+/* The same of a - b. */
+int64_t kit_subtract(int64_t a, int64_t b);
 
 /* How long the device is in each state during [start, end). O(log n + intervals in it): callers ask
  * for many windows of the same sets. */
