@@ -121,8 +121,9 @@ static void add_slice(measuring *m, uint32_t row) {
     t->calls += call;
     if (call && m->is_sync[mill_u32(trace, &trace->cpu.name, row)])
         t->sync = kit_add(t->sync, dur);
-    while (m->next < m->n_launches && m->launches[m->next].call <= row)
-        m->last[on] = (uint32_t)++m->next;
+    for (; m->next < m->n_launches && m->launches[m->next].call <= row; m->next++)
+        m->last[mill_u32(trace, &trace->cpu.thread, m->launches[m->next].call)] =
+            (uint32_t)m->next + 1;
 }
 
 /* CUDA, HIP and their drivers all call it so: cudaStreamSynchronize, cuCtxSynchronize. */
