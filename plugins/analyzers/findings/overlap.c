@@ -4,49 +4,62 @@
 
 /* ---------------------------------------------------------------- G1: what dominates */
 
+/* What the device does for most of the window, and what is lost against doing nothing else. */
+typedef struct dominance {
+    const char *name, *advice;
+    int64_t time, lost;
+} dominance;
+
+static dominance find_dominance(const findings_analysis *analysis, const findings_device *d) {
+    int64_t comp = kit_time_in(d->states, KIT_IN_COMP), comm = kit_time_in(d->states, KIT_IN_COMM);
+    int64_t idle = kit_time_in(d->states, KIT_ALWAYS & ~KIT_IN_ANY);
+    if (idle > comp && idle > comm)
+        return (dominance){"mostly idle",
+                           "See what its idle time waits for (gaps, launch) before anything that "
+                           "runs on it.",
+                           idle, idle};
+    int64_t most = comp >= comm ? comp : comm, lost = d->window - most;
+    const char *share = findings_percent(analysis, lost, d->window);
+    if (comm == 0)
+        return (dominance){"compute-bound",
+                           findings_text(analysis,
+                                         "Without pauses it could win at most %s of the window: "
+                                         "beyond that only less or faster computation helps.",
+                                         share),
+                           most, lost};
+    return (dominance){comp >= comm ? "compute-bound" : "communication-bound",
+                       findings_text(analysis,
+                                     "More overlap can win at most %s of the window: beyond that "
+                                     "only less or faster %s helps.",
+                                     share, comp >= comm ? "computation" : "communication"),
+                       most, lost};
+}
+
 static void check_dominant(findings_analysis *analysis, const findings_device *d) {
     int64_t comp = kit_time_in(d->states, KIT_IN_COMP), comm = kit_time_in(d->states, KIT_IN_COMM);
     int64_t idle = kit_time_in(d->states, KIT_ALWAYS & ~KIT_IN_ANY);
-    int64_t most = comp > comm ? comp : comm;
-    const char *name = comp >= comm ? "compute-bound" : "communication-bound", *advice;
-    const char *left = findings_percent(analysis, d->window - most, d->window);
-    if (idle > most) {
-        name = "bound by neither";
-        most = idle;
-        advice = "The device mostly stands still: see what its idle time waits for (gaps, launch) "
-                 "before anything that runs on it.";
-    } else if (comp >= comm) {
-        advice = findings_text(analysis,
-                               "More overlap can win at most %s of the window: beyond that only "
-                               "less or faster computation helps.",
-                               left);
-    } else {
-        advice = findings_text(analysis,
-                               "More overlap can win at most %s of the window: beyond that only "
-                               "less or faster communication helps.",
-                               left);
-    }
-    int64_t best = comp > comm ? comp : comm;
+    dominance most = find_dominance(analysis, d);
     findings_add(analysis, d,
                  &(findings_check){
                      .rule = "G1",
-                     .measure = findings_percent(analysis, most, d->window),
+                     .measure = findings_percent(analysis, most.time, d->window),
                      .threshold = findings_text(analysis, ">= %g %%", analysis->options->dominant),
-                     .met = (double)most >= analysis->options->dominant / 100 * (double)d->window,
+                     .met = d->window > 0 && (double)most.time >= analysis->options->dominant /
+                                                                      100 * (double)d->window,
                      .informs = true,
-                     .cost = d->window - best,
-                     .gain = d->window - best,
+                     .cost = most.lost,
+                     .gain = most.lost,
                      .at = MILL_UNKNOWN,
                      .evidence = findings_text(
                          analysis,
                          "The device is %s: computation runs in %s of the window, "
-                         "communication in %s, neither in %s. With perfect overlap "
-                         "it would take %s µs of %s.",
-                         name, findings_percent(analysis, comp, d->window),
+                         "communication in %s, nothing in %s; %s µs of %s µs go to "
+                         "something else.",
+                         most.name, findings_percent(analysis, comp, d->window),
                          findings_percent(analysis, comm, d->window),
-                         findings_percent(analysis, idle, d->window), findings_us(analysis, best),
-                         findings_us(analysis, d->window)),
-                     .advice = advice,
+                         findings_percent(analysis, idle, d->window),
+                         findings_us(analysis, most.lost), findings_us(analysis, d->window)),
+                     .advice = most.advice,
                      .confidence = 0.9,
                  });
 }

@@ -150,16 +150,17 @@ static void tell_summary(const findings_analysis *analysis, kit_report *r, size_
     for (size_t i = 0; i < list->n && !best; i++)
         if (list->v[i].raised && !list->v[i].check.informs)
             best = &list->v[i];
-    if (best)
-        kit_report_summary(r,
-                           "%zu findings that could win %g %% of the window or more; the most, "
-                           "%s at best, by %s (%s).",
-                           advised, analysis->options->min_gain,
-                           findings_percent(analysis, best->check.gain, best->device->window),
-                           best->check.rule, title_of(best->check.rule));
-    else
+    if (list->n == 0)
+        kit_report_summary(r, "No device activity to check.");
+    else if (!best)
         kit_report_summary(r, "No rule found anything that could win %g %% of the window.",
                            analysis->options->min_gain);
+    else
+        kit_report_summary(r,
+                           "%zu finding%s of what could be won, %s of the window at most: %s (%s).",
+                           advised, advised == 1 ? "" : "s",
+                           findings_percent(analysis, best->check.gain, best->device->window),
+                           best->check.rule, title_of(best->check.rule));
 }
 
 void findings_tell(const findings_analysis *analysis, kit_report *r) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define US 1000
+
 /* Copies of one name: it tells the direction and whether the memory is pageable. */
 typedef struct copies {
     const char *name;
@@ -71,12 +73,12 @@ static void tell_copies_of(const kernels_analysis *analysis, kit_table *t,
 }
 
 mill_status kernels_tell_copies(const kernels_analysis *analysis, kit_report *r) {
-    bool any = false, zero = false;
+    bool any = false, floored = true;
     for (size_t d = 0; d < analysis->all.n_devices; d++)
         for (size_t i = 0; i < analysis->all.devices[d].n; i++) {
             const kit_activity *a = &analysis->all.devices[d].v[i];
             any |= is_copy(a);
-            zero |= is_copy(a) && a->start == a->end;
+            floored &= !is_copy(a) || (a->end - a->start) % US == 0;
         }
     if (!any)
         return MILL_OK;
@@ -94,9 +96,9 @@ mill_status kernels_tell_copies(const kernels_analysis *analysis, kit_report *r)
     kit_table_column(t, MILL_KIND_NS, "exposed", "exposed", NULL, "Σ |a ∖ C|");
     for (size_t i = 0; i < analysis->all.n_devices; i++)
         tell_copies_of(analysis, t, &analysis->all.devices[i]);
-    if (zero)
+    if (floored)
         kit_note(r, MILL_INFO, "copies_floored",
-                 "Some copies or sets last 0 ns in the file, which then has durations cut down to "
-                 "whole µs: the rates of short ones are too high or unknown.");
+                 "The file has durations in whole µs, cut down: rates of copies that take few of "
+                 "them are too high, and unknown where they take none.");
     return MILL_OK;
 }

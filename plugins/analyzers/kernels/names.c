@@ -12,42 +12,72 @@ static const char *const class_names[KIT_CLASSES] = {"computation", "communicati
 
 /* ---------------------------------------------------------------- short names */
 
-/* "<" and ">" that are no brackets: of operator<, operator<<, and ->. */
-static bool is_operator(const char *name, const char *at) {
-    if (*at == '>' && at > name && at[-1] == '-')
-        return true;
-    while (at > name && strchr("<>=", at[-1]))
+/* What is seen of a name from its begin. */
+typedef struct reading {
+    const char *name, *at;
+    size_t angles, rounds; /* how many brackets are open */
+} reading;
+
+/* "<" and ">" that are no brackets: of operators, of ->, and within round brackets, where they
+ * compare. */
+static bool is_angle(const reading *r) {
+    const char *at = r->at;
+    if (r->rounds > 0 || (*at != '<' && *at != '>') ||
+        (*at == '>' && at > r->name && at[-1] == '-'))
+        return false;
+    while (at > r->name && strchr("<>=", at[-1]))
         at--;
-    return at - name >= 8 && strncmp(at - 8, "operator", 8) == 0;
+    return at - r->name < 8 || strncmp(at - 8, "operator", 8) != 0;
 }
 
 /* Whether the parameters begin here, outside of template arguments. */
-static bool is_parameters(const char *name, const char *at) {
-    return *at == '(' && at > name && strncmp(at, "(anonymous namespace)", 21) != 0 &&
-           strncmp(at, "()(", 3) != 0; /* operator()( */
+static bool is_parameters(const reading *r) {
+    return *r->at == '(' && r->angles == 0 && r->rounds == 0 && r->at > r->name &&
+           r->at[-1] != ' ' && strncmp(r->at, "(anonymous namespace)", 21) != 0 &&
+           strncmp(r->at, "()(", 3) != 0; /* operator()( */
+}
+
+static void read_on(reading *r) {
+    bool angle = is_angle(r);
+    r->angles += angle && *r->at == '<';
+    r->angles -= angle && *r->at == '>' && r->angles > 0;
+    r->rounds += *r->at == '(';
+    r->rounds -= *r->at == ')' && r->rounds > 0;
+    r->at++;
+}
+
+/* Where the parameters begin, else the end; and where what comes before begins, without the type of
+ * the result. */
+static const char *find_parameters(const char *name, const char **ret_begin) {
+    reading r = {.name = name, .at = name};
+    const char *begin = name;
+    for (; *r.at != '\0' && !is_parameters(&r); read_on(&r))
+        if (*r.at == ' ' && r.angles == 0 && r.rounds == 0)
+            begin = r.at + 1;
+    *ret_begin = *r.at == '\0' ? name : begin;
+    return r.at;
 }
 
 const char *kernels_short_name(mill_run *run, const char *name) {
-    const char *at = strncmp(name, "void ", 5) == 0 ? name + 5 : name, *first = at;
-    size_t length = strlen(at), n = 0, depth = 0;
-    char *text = mill_scratch(run, length + 4 * SHORT_MAX);
-    for (; *at != '\0' && n < SHORT_MAX; at++) {
-        bool bracket = (*at == '<' || *at == '>') && !is_operator(first, at);
-        if (depth == 0 && is_parameters(first, at))
-            break;
-        if (bracket && *at == '>' && depth > 0)
-            depth--;
-        if (depth < 2)
-            text[n++] = *at;
-        if (bracket && *at == '<' && ++depth == 2)
+    reading r = {0};
+    const char *end = find_parameters(name, &r.name);
+    char *text = mill_scratch(run, (size_t)(end - r.name) + 2 * sizeof "…" + SHORT_MAX);
+    size_t n = 0;
+    for (r.at = r.name; r.at < end && n < SHORT_MAX;) {
+        size_t before = r.angles;
+        char c = *r.at;
+        read_on(&r);
+        if (before < 2)
+            text[n++] = c;
+        if (before == 1 && r.angles == 2)
             n = (size_t)(stpcpy(text + n, "…") - text);
+        if (before == 2 && r.angles == 1)
+            text[n++] = c;
     }
-    if (n >= SHORT_MAX) {
-        for (n = SHORT_MAX; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--)
+    if (r.at < end) {
+        for (; n > 0 && ((unsigned char)text[n - 1] & 0xc0) == 0x80; n--)
             ; /* not within a character */
         stpcpy(text + n, "…");
-    } else {
-        text[n] = '\0';
     }
     return text;
 }
