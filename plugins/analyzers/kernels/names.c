@@ -75,8 +75,8 @@ const char *kernels_short_name(mill_run *run, const char *name) {
             text[n++] = c;
     }
     if (r.at < end) {
-        for (; n > 0 && ((unsigned char)text[n - 1] & 0xc0) == 0x80; n--)
-            ; /* not within a character */
+        for (; n > 0 && ((unsigned char)*r.at & 0xc0) == 0x80; r.at--)
+            n--; /* not within a character */
         stpcpy(text + n, "…");
     }
     return text;
