@@ -62,7 +62,7 @@ static void check_small(findings_analysis *analysis, const findings_device *d) {
         small++;
         small_sum += a->end - a->start;
     }
-    if (n > 0) {
+    if (d->primary != KIT_ALL_STREAMS) {
         const kit_gaps *gaps = &analysis->gaps[d->primary];
         for (size_t i = 0; i < gaps->n; i++)
             if (gaps->v[i].cause == KIT_GAP_KERNEL && gaps->v[i].end > gaps->v[i].ready) {
