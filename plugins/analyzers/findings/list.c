@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules saw, and which of it becomes a finding. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +9,22 @@
 
 /* ---------------------------------------------------------------- text */
 
-const char *findings_text(const findings_analysis *analysis, const char *format, ...) {
-    va_list args, again;
-    va_start(args, format);
+MILL_PRINTF(2, 0)
+static const char *text_of(mill_run *run, const char *format, va_list args) {
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    char *text = mill_scratch(analysis->run, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
+    char *text = mill_scratch(run, length < 0 ? 1 : (size_t)length + 1);
+    if (length > 0)
+        vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+const char *findings_text(const findings_analysis *analysis, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = text_of(analysis->run, format, args);
     va_end(args);
     return text;
 }
