@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/activities.h>
+#include <tracemill/kit/arena.h>
+#include <tracemill/kit/columns.h>
 
 #define MAX_DEVICES 1024         /* more come from a file whose device numbers are wrong */
 #define MAX_SPAN (INT64_MAX / 2) /* keeps measure.h's promise */
@@ -11,12 +13,19 @@
 
 const char *const kit_clips[] = {"none", "cpu", NULL};
 
+typedef struct name_facts {
+    uint16_t kind;
+    uint8_t cls; /* kit_class */
+} name_facts;
+
 typedef struct selecting {
     mill_run *run;
     const kit_selection *selection;
     kit_activities *all;
     kit_device *devices;        /* of every device row of the trace */
     kit_stream *streams;        /* of every stream row */
+    uint32_t *stream_at;        /* of every stream row: its place in `all` */
+    name_facts *names;          /* of every name */
     const uint8_t *kind_comm;   /* of every kind of the trace: counts as communication */
     int64_t cpu_start, cpu_end; /* of the steps selected */
 } selecting;
@@ -112,12 +121,29 @@ static kit_class class_of(const mill_trace *trace, uint32_t name) {
     }
 }
 
-/* The class and kind that the options make of an activity's own. */
-static void classify(const selecting *s, kit_activity *a) {
+/* What each name says, before options that go by streams and kinds. */
+static void classify_names(selecting *s) {
     const mill_trace *trace = s->all->trace;
-    a->cls = (uint8_t)class_of(trace, mill_u32(trace, &trace->gpu.name, a->row));
-    a->kind = mill_gpu_kind_row(trace, a->row);
-    if (s->streams[a->stream].named) {
+    uint64_t n = trace->names.texts.n;
+    s->names = mill_scratch(s->run, n * sizeof *s->names);
+    for (uint32_t i = 0; i < n; i++)
+        s->names[i] = (name_facts){
+            .kind = mill_u16(trace, &trace->names.kind, i),
+            .cls = (uint8_t)class_of(trace, i),
+        };
+}
+
+/* The class and kind that the options make of an activity's own. As mill_gpu_kind_row, the
+ * operation that the file tells beats the name. */
+static void classify(const selecting *s, kit_activity *a, uint32_t name, uint32_t collective) {
+    const mill_trace *trace = s->all->trace;
+    a->cls = s->names[name].cls;
+    a->kind = s->names[name].kind;
+    if (collective != MILL_NONE && a->cls == KIT_COMM) {
+        uint16_t kind = mill_u16(trace, &trace->collectives.kind, collective);
+        a->kind = kind != UINT16_MAX ? kind : a->kind;
+    }
+    if (s->all->streams[a->stream].named) {
         a->kind = a->cls == KIT_COMM ? a->kind : KIT_KIND_STREAM;
         a->cls = KIT_COMM;
     } else if (a->cls == KIT_COMM && s->kind_comm &&
@@ -126,50 +152,89 @@ static void classify(const selecting *s, kit_activity *a) {
     }
 }
 
-static mill_status read_activity(const selecting *s, uint64_t row, kit_activity *ret_activity) {
+/* ---------------------------------------------------------------- all activities, block by block */
+
+/* Columns of some rows of the trace's gpu. */
+typedef struct block {
+    int64_t start[KIT_BLOCK], dur[KIT_BLOCK];
+    uint32_t name[KIT_BLOCK], stream[KIT_BLOCK], collective[KIT_BLOCK];
+    uint8_t cat[KIT_BLOCK];
+} block;
+
+static void read_block(const mill_trace *trace, uint64_t first, size_t n, block *b) {
+    kit_read_i64(trace, &trace->gpu.start, first, n, b->start);
+    kit_read_i64(trace, &trace->gpu.dur, first, n, b->dur);
+    kit_read_u32(trace, &trace->gpu.name, first, n, b->name);
+    kit_read_u32(trace, &trace->gpu.stream, first, n, b->stream);
+    kit_read_u32(trace, &trace->gpu.collective, first, n, b->collective);
+    kit_read_u8(trace, &trace->gpu.cat, first, n, b->cat);
+}
+
+/* How many activities of the steps selected each stream and device has. */
+static void count_activities(selecting *s) {
     const mill_trace *trace = s->all->trace;
-    const mill_gpu *gpu = &trace->gpu;
-    kit_activity a = {
-        .start = mill_i64(trace, &gpu->start, row),
-        .row = (uint32_t)row,
-        .stream = mill_u32(trace, &gpu->stream, row),
-        .place = s->all->places ? s->all->places->place[row] : MILL_NONE,
-        .cat = mill_u8(trace, &gpu->cat, row),
-    };
-    if (__builtin_add_overflow(a.start, mill_i64(trace, &gpu->dur, row), &a.end))
-        return mill_fail(s->run, MILL_E_DATA,
-                         "device %s: an activity ends beyond 2^63 ns: a broken timer; take it out "
-                         "of the trace",
-                         s->devices[s->streams[a.stream].device].number);
-    *ret_activity = a;
+    const uint32_t *place = s->all->places ? s->all->places->place : NULL;
+    uint32_t stream[KIT_BLOCK];
+    for (uint64_t first = 0; first < trace->gpu.n; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(trace->gpu.n, first);
+        kit_read_u32(trace, &trace->gpu.stream, first, n, stream);
+        for (size_t i = 0; i < n; i++)
+            s->streams[stream[i]].n += in_steps(s, place ? place[first + i] : MILL_NONE);
+    }
+    for (uint64_t i = 0; i < trace->streams.n; i++)
+        s->devices[s->streams[i].device].n += s->streams[i].n;
+}
+
+static mill_status gather_block(selecting *s, const block *b, uint64_t first, size_t n) {
+    const uint32_t *place = s->all->places ? s->all->places->place + first : NULL;
+    for (size_t i = 0; i < n; i++) {
+        kit_device *device = &s->devices[s->streams[b->stream[i]].device];
+        kit_activity a = {
+            .start = b->start[i],
+            .row = (uint32_t)(first + i),
+            .stream = s->stream_at[b->stream[i]],
+            .place = place ? place[i] : MILL_NONE,
+            .cat = b->cat[i],
+        };
+        if (__builtin_add_overflow(a.start, b->dur[i], &a.end))
+            return mill_fail(s->run, MILL_E_DATA,
+                             "device %s: an activity ends beyond 2^63 ns: a broken timer; take it "
+                             "out of the trace",
+                             device->number);
+        if (!in_steps(s, a.place))
+            continue;
+        classify(s, &a, b->name[i], b->collective[i]);
+        if (device->n == 0)
+            device->window = (kit_interval){a.start, a.end};
+        device->window.end = a.end > device->window.end ? a.end : device->window.end;
+        device->v[device->n++] = a;
+    }
     return MILL_OK;
 }
 
-typedef mill_status (*activity_fn)(selecting *s, const kit_activity *a);
-
-/* Calls fn for the activities of the steps selected. */
-static mill_status for_each(selecting *s, activity_fn fn) {
+/* The activities of the steps selected, and the span of each device. */
+static mill_status gather(selecting *s) {
+    const mill_trace *trace = s->all->trace;
     mill_status status = MILL_OK;
-    for (uint64_t row = 0; row < s->all->trace->gpu.n && status == MILL_OK; row++) {
-        kit_activity a;
-        if (row % CANCEL_ROWS == 0 && mill_cancelled(s->run))
+    block b;
+    for (uint64_t i = 0; i < trace->devices.n; i++) {
+        kit_device *device = &s->devices[i];
+        device->v = mill_scratch(s->run, device->n * sizeof *device->v);
+        device->n = 0;
+    }
+    for (uint64_t first = 0; first < trace->gpu.n && status == MILL_OK; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(trace->gpu.n, first);
+        if (first % CANCEL_ROWS == 0 && mill_cancelled(s->run))
             return MILL_E_CANCELLED;
-        status = read_activity(s, row, &a);
-        if (status == MILL_OK && in_steps(s, a.place))
-            status = fn(s, &a);
+        read_block(trace, first, n, &b);
+        status = gather_block(s, &b, first, n);
     }
     return status;
 }
 
 /* ---------------------------------------------------------------- windows */
 
-/* Counts, and finds the span of each device. */
-static mill_status measure_span(selecting *s, const kit_activity *a) {
-    kit_device *device = &s->devices[s->streams[a->stream].device];
-    if (device->n++ == 0)
-        device->window = (kit_interval){a->start, a->end};
-    if (a->end > device->window.end)
-        device->window.end = a->end;
+static mill_status check_span(const selecting *s, const kit_device *device) {
     int64_t span;
     if (__builtin_sub_overflow(device->window.end, device->window.start, &span) || span > MAX_SPAN)
         return mill_fail(s->run, MILL_E_DATA,
@@ -179,15 +244,25 @@ static mill_status measure_span(selecting *s, const kit_activity *a) {
     return MILL_OK;
 }
 
-static mill_status place_window(selecting *s, kit_device *device) {
+static int64_t add_up_to_most(int64_t a, int64_t b) {
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* ret_moments: when an activity of no length begins that belongs to the window. Where the window is
+ * cut, its end is not part of it, so that of two windows side by side only one has what begins
+ * there. */
+static mill_status place_window(selecting *s, kit_device *device, kit_interval *ret_moments) {
     const kit_selection *o = s->selection;
     int64_t first = device->window.start, end = device->window.end;
+    kit_interval moments = {first, INT64_MAX};
     if (o->clip == KIT_CLIP_CPU) {
         int64_t span;
         device->window = (kit_interval){s->cpu_start, s->cpu_end};
         if (__builtin_sub_overflow(s->cpu_end, s->cpu_start, &span) || span > MAX_SPAN)
             return mill_fail(s->run, MILL_E_DATA,
                              "the steps span more than 146 years: a broken timer");
+        moments = device->window;
     }
     /* first + from can't overflow: a start beyond the end is no window anyway. */
     if (o->from > 0)
@@ -196,50 +271,47 @@ static mill_status place_window(selecting *s, kit_device *device) {
         device->window.end = first + o->to;
     if (device->window.end < device->window.start)
         device->window.end = device->window.start;
-    device->v = mill_scratch(s->run, device->n * sizeof *device->v);
-    device->n = 0;
-    return MILL_OK;
-}
-
-/* Cuts to the window; an activity of no length belongs to it if it begins in it. */
-static mill_status gather(selecting *s, const kit_activity *all) {
-    kit_activity a = *all;
-    kit_device *device = &s->devices[s->streams[a.stream].device];
-    bool cut = s->selection->clip || s->selection->from || s->selection->to;
-    bool whole = a.start >= device->window.start && a.end <= device->window.end;
-    if (cut && !whole) {
-        a.start = a.start > device->window.start ? a.start : device->window.start;
-        a.end = a.end < device->window.end ? a.end : device->window.end;
-        if (a.start >= a.end)
-            return MILL_OK;
-    }
-    classify(s, &a);
-    s->streams[a.stream].n++;
-    device->v[device->n++] = a;
+    if (o->from > 0)
+        moments.start = add_up_to_most(first, o->from);
+    if (o->to > 0 && (o->to < end - first || moments.end > add_up_to_most(first, o->to)))
+        moments.end = add_up_to_most(first, o->to);
+    *ret_moments = moments;
     return MILL_OK;
 }
 
 static int compare_activities(const void *a, const void *b) {
     const kit_activity *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
     if (x->end != y->end)
         return x->end < y->end ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void make_sets(selecting *s, kit_device *device) {
-    size_t n[KIT_CLASSES] = {0};
-    for (size_t i = 0; i < device->n; i++)
-        n[device->v[i].cls]++;
-    for (int c = 0; c < KIT_CLASSES; c++)
-        device->sets[c].v = mill_scratch(s->run, n[c] * sizeof(kit_interval));
+/* Cuts to the window. */
+static void cut(selecting *s, kit_device *device, const kit_interval *moments) {
+    size_t n = 0, first = 0;
     for (size_t i = 0; i < device->n; i++) {
-        kit_set *set = &device->sets[device->v[i].cls];
-        set->v[set->n++] = (kit_interval){device->v[i].start, device->v[i].end};
+        kit_activity a = device->v[i];
+        bool belongs = a.start == a.end && a.start >= moments->start && a.start < moments->end;
+        if (a.start < a.end) {
+            a.start = a.start > device->window.start ? a.start : device->window.start;
+            a.end = a.end < device->window.end ? a.end : device->window.end;
+            belongs = a.start < a.end;
+        }
+        if (belongs)
+            device->v[n++] = a;
+        else
+            s->all->streams[a.stream].n--;
     }
-    for (int c = 0; c < KIT_CLASSES; c++)
-        device->sets[c].n = kit_intervals_normalise(device->sets[c].v, device->sets[c].n);
+    device->n = n;
+    /* Those that now start together are not in the order of their ends. */
+    while (first < n && device->v[first].start == device->window.start)
+        first++;
+    qsort(device->v, first, sizeof *device->v, compare_activities);
+}
+
+static uint32_t class_group(const void *context, const kit_activity *a) {
+    (void)context;
+    return a->cls;
 }
 
 /* ---------------------------------------------------------------- devices and streams */
@@ -258,6 +330,7 @@ static void set_up_rows(selecting *s) {
     s->streams = mill_scratch(s->run, trace->streams.n * sizeof *s->streams);
     for (uint64_t i = 0; i < trace->streams.n; i++) {
         kit_stream *stream = &s->streams[i];
+        stream->row = (uint32_t)i;
         stream->id = mill_i64(trace, &trace->streams.id, i);
         stream->label = mill_string(trace, mill_u32(trace, &trace->streams.label, i));
         stream->device = mill_u32(trace, &trace->streams.device, i);
@@ -313,23 +386,45 @@ static int compare_streams(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row); /* labels: the trace has them in order */
 }
 
-/* Keeps the devices and streams that have activities, in order, and renumbers what refers to
- * them. */
-static mill_status keep_active(selecting *s) {
+/* Streams that have activities of the steps selected, in order. */
+static void number_streams(selecting *s) {
     kit_activities *all = s->all;
-    uint64_t n = all->trace->devices.n, m = all->trace->streams.n;
-    order *list = mill_scratch(s->run, (n > m ? n : m) * sizeof *list);
-    uint32_t *device_at = mill_scratch(s->run, n * sizeof *device_at);
-    uint32_t *stream_at = mill_scratch(s->run, m * sizeof *stream_at);
-    for (uint32_t i = 0; i < m; i++)
+    uint64_t n = all->trace->streams.n;
+    order *list = mill_scratch(s->run, n * sizeof *list);
+    for (uint32_t i = 0; i < n; i++)
         if (s->streams[i].n > 0)
             list[all->n_streams++] = (order){i, &s->streams[i], s->devices};
     qsort(list, all->n_streams, sizeof *list, compare_streams);
     all->streams = mill_scratch(s->run, all->n_streams * sizeof *all->streams);
+    s->stream_at = mill_scratch(s->run, n * sizeof *s->stream_at);
     for (uint32_t i = 0; i < all->n_streams; i++) {
         all->streams[i] = *(const kit_stream *)list[i].record;
-        stream_at[list[i].row] = i;
+        s->stream_at[list[i].row] = i;
     }
+}
+
+/* Leaves out the streams all of whose activities were cut off. */
+static void drop_streams(selecting *s) {
+    kit_activities *all = s->all;
+    uint32_t *at = mill_scratch(s->run, all->n_streams * sizeof *at);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n_streams; i++) {
+        at[i] = (uint32_t)n;
+        if (all->streams[i].n > 0)
+            all->streams[n++] = all->streams[i];
+    }
+    for (uint64_t d = 0; d < all->trace->devices.n && n < all->n_streams; d++)
+        for (size_t i = 0; i < s->devices[d].n; i++)
+            s->devices[d].v[i].stream = at[s->devices[d].v[i].stream];
+    all->n_streams = n;
+}
+
+/* Keeps the devices that have activities, in order, and renumbers what refers to them. */
+static mill_status keep_devices(selecting *s) {
+    kit_activities *all = s->all;
+    uint64_t n = all->trace->devices.n;
+    order *list = mill_scratch(s->run, n * sizeof *list);
+    uint32_t *device_at = mill_scratch(s->run, n * sizeof *device_at);
     for (uint32_t i = 0; i < n; i++)
         if (s->devices[i].n > 0)
             list[all->n_devices++] = (order){i, &s->devices[i], NULL};
@@ -343,8 +438,6 @@ static mill_status keep_active(selecting *s) {
     for (uint32_t i = 0; i < all->n_devices; i++) {
         all->devices[i] = *(const kit_device *)list[i].record;
         device_at[list[i].row] = i;
-        for (size_t k = 0; k < all->devices[i].n; k++)
-            all->devices[i].v[k].stream = stream_at[all->devices[i].v[k].stream];
     }
     for (size_t i = 0; i < all->n_streams; i++)
         all->streams[i].device = device_at[all->streams[i].device];
@@ -353,19 +446,19 @@ static mill_status keep_active(selecting *s) {
 
 /* ---------------------------------------------------------------- all of it */
 
-static mill_status fill_devices(selecting *s) {
+static mill_status finish_devices(selecting *s) {
+    const kit_selection *o = s->selection;
+    uint64_t n = s->all->trace->devices.n, rows = 0;
     mill_status status = MILL_OK;
-    uint64_t rows = 0;
-    for (uint64_t i = 0; i < s->all->trace->devices.n && status == MILL_OK; i++)
-        status = place_window(s, &s->devices[i]);
-    if (status == MILL_OK)
-        status = for_each(s, gather);
-    for (uint64_t i = 0; i < s->all->trace->devices.n && status == MILL_OK; i++) {
+    for (uint64_t i = 0; i < n && status == MILL_OK; i++)
+        status = check_span(s, &s->devices[i]);
+    for (uint64_t i = 0; i < n && status == MILL_OK; i++) {
         kit_device *device = &s->devices[i];
-        /* Cutting moves starts to the window's, where ends decide. */
-        if (s->selection->clip || s->selection->from)
-            qsort(device->v, device->n, sizeof *device->v, compare_activities);
-        make_sets(s, device);
+        kit_interval moments = {0};
+        status = place_window(s, device, &moments);
+        if (status == MILL_OK && (o->clip || o->from || o->to))
+            cut(s, device, &moments);
+        kit_sets_of(s->run, device, class_group, NULL, device->sets, KIT_CLASSES);
         rows += device->n;
     }
     s->all->left_out = s->all->trace->gpu.n - rows;
@@ -385,16 +478,21 @@ mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
     if (selection->to > 0 && selection->from >= selection->to)
         return mill_fail(run, MILL_E_CONFIG, "the window is empty: from must be before to");
     set_up_rows(&s);
+    classify_names(&s);
     mill_status status = set_up_kinds(&s);
     if (status == MILL_OK)
         status = select_steps(&s);
+    if (status != MILL_OK)
+        return status;
+    count_activities(&s);
+    number_streams(&s);
+    status = gather(&s);
     if (status == MILL_OK)
-        status = for_each(&s, measure_span);
-    if (status == MILL_OK)
-        status = fill_devices(&s);
-    if (status == MILL_OK)
-        status = keep_active(&s);
-    return status;
+        status = finish_devices(&s);
+    if (status != MILL_OK)
+        return status;
+    drop_streams(&s);
+    return keep_devices(&s);
 }
 
 /* ---------------------------------------------------------------- questions */
@@ -405,6 +503,42 @@ int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
     if (grid < 0 || device->sms < 0) /* as MILL_UNKNOWN is */
         return 0;
     return grid < device->sms ? grid : device->sms;
+}
+
+uint32_t *kit_device_sms(const kit_activities *all, const kit_device *device) {
+    if (device->sms <= 0 || device->sms > KIT_MOST_SMS)
+        return NULL;
+    uint32_t *sms = kit_alloc(device->n, sizeof *sms);
+    for (size_t i = 0; i < device->n; i++)
+        sms[i] = (uint32_t)kit_activity_sms(all, device, &device->v[i]);
+    return sms;
+}
+
+/* Once to count the intervals of each set, and once to fill them. */
+void kit_sets_of(mill_run *run, const kit_device *device, kit_group_fn group, const void *context,
+                 kit_set *ret_sets, size_t n_groups) {
+    size_t *n = kit_alloc(n_groups, sizeof *n), total = 0;
+    int64_t *end = kit_alloc(n_groups, sizeof *end);
+    for (size_t i = 0; i < device->n; i++) {
+        const kit_activity *a = &device->v[i];
+        uint32_t g = group(context, a);
+        if (g == MILL_NONE || a->start == a->end)
+            continue;
+        bool apart = n[g] == 0 || a->start > end[g];
+        n[g] += apart;
+        total += apart;
+        end[g] = apart || a->end > end[g] ? a->end : end[g];
+    }
+    kit_interval *v = mill_scratch(run, total * sizeof *v);
+    for (size_t g = 0; g < n_groups; v += n[g++])
+        ret_sets[g] = (kit_set){v, 0};
+    free(n);
+    free(end);
+    for (size_t i = 0; i < device->n; i++) {
+        uint32_t g = group(context, &device->v[i]);
+        if (g != MILL_NONE)
+            kit_set_add(&ret_sets[g], device->v[i].start, device->v[i].end);
+    }
 }
 
 const char *kit_kind_name(const kit_activities *all, uint16_t kind) {
@@ -418,16 +552,6 @@ const char *kit_activity_name(const kit_activities *all, const kit_activity *a) 
     if (a->kind < all->trace->kinds.n)
         return kit_kind_name(all, a->kind);
     return mill_name(all->trace, mill_u32(all->trace, &all->trace->gpu.name, a->row));
-}
-
-bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other) {
-    return place == other && kit_stage_name(all, place) != NULL;
-}
-
-const char *kit_stage_name(const kit_activities *all, uint32_t place) {
-    if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
-        return NULL;
-    return all->places->stages[all->places->stage[place]];
 }
 
 const bool *kit_kinds_named(mill_run *run, const kit_activities *all, const mill_list *names) {

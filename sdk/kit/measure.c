@@ -5,34 +5,13 @@
 #include <string.h>
 #include <tracemill/trace.h>
 
-int64_t kit_add(int64_t a, int64_t b) {
-    int64_t sum;
-    if (a == MILL_UNKNOWN || b == MILL_UNKNOWN || __builtin_add_overflow(a, b, &sum))
-        return MILL_UNKNOWN;
-    return sum;
-}
-
-int64_t kit_subtract(int64_t a, int64_t b) {
-    int64_t difference;
-    if (a == MILL_UNKNOWN || b == MILL_UNKNOWN || __builtin_sub_overflow(a, b, &difference))
-        return MILL_UNKNOWN;
-    return difference;
-}
-
-kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end) {
-    if (tally->n == 0)
-        tally->first = tally->last = start;
-
-    /* Nothing before started later, so what it covers of [start, end) ends at `last`. */
-    kit_interval owned = {start > tally->last ? start : tally->last, end};
-    if (owned.start > end)
-        owned.start = end;
-    if (end > tally->last)
-        tally->last = end;
-    tally->n++;
-    tally->sum = kit_add(tally->sum, end - start);
-    tally->busy += owned.end - owned.start;
-    return owned;
+void kit_set_add(kit_set *set, int64_t start, int64_t end) {
+    if (start >= end)
+        return;
+    if (set->n == 0 || start > set->v[set->n - 1].end)
+        set->v[set->n++] = (kit_interval){start, end};
+    else if (end > set->v[set->n - 1].end)
+        set->v[set->n - 1].end = end;
 }
 
 /* The first interval of the set that ends after `time`. */
@@ -48,28 +27,51 @@ static size_t first_after(const kit_set *set, int64_t time) {
     return low;
 }
 
+/* The boundaries of a set in order: starts have even numbers, ends odd ones, so the number of the
+ * next boundary says whether the set is active. */
+typedef struct boundaries {
+    const kit_interval *v;
+    size_t next, n;
+    unsigned bit;
+} boundaries;
+
+static int64_t next_change(const boundaries *b) {
+    if (b->next == b->n)
+        return INT64_MAX;
+    const kit_interval *interval = &b->v[b->next / 2];
+    return *(b->next & 1 ? &interval->end : &interval->start);
+}
+
 void kit_states(const kit_set sets[KIT_CLASSES], int64_t start, int64_t end,
                 int64_t ret_states[KIT_STATES]) {
-    size_t at[KIT_CLASSES];
-    for (unsigned c = 0; c < KIT_CLASSES; c++)
-        at[c] = first_after(&sets[c], start);
+    boundaries all[KIT_CLASSES];
+    int64_t changes[KIT_CLASSES], now = start;
+    size_t n = 0;
+    unsigned state = 0;
     memset(ret_states, 0, KIT_STATES * sizeof *ret_states);
-    for (int64_t now = start, next; now < end; now = next) {
-        unsigned state = 0;
-        next = end;
-        for (unsigned c = 0; c < KIT_CLASSES; c++) {
-            const kit_set *set = &sets[c];
-            while (at[c] < set->n && set->v[at[c]].end <= now)
-                at[c]++;
-            if (at[c] == set->n)
-                continue;
-            const kit_interval *interval = &set->v[at[c]];
-            bool active = interval->start <= now;
-            int64_t change = active ? interval->end : interval->start;
-            state |= (unsigned)active << c;
-            next = change < next ? change : next;
-        }
+    for (unsigned c = 0; c < KIT_CLASSES; c++) {
+        size_t first = first_after(&sets[c], start);
+        if (first == sets[c].n)
+            continue;
+        bool active = sets[c].v[first].start <= start;
+        state |= (unsigned)active << c;
+        all[n] = (boundaries){sets[c].v, 2 * first + active, 2 * sets[c].n, 1u << c};
+        changes[n] = next_change(&all[n]);
+        n++;
+    }
+    while (now < end) {
+        int64_t next = end;
+        for (size_t i = 0; i < n; i++)
+            next = changes[i] < next ? changes[i] : next;
         ret_states[state] += next - now;
+        now = next;
+        for (size_t i = 0; i < n; i++) {
+            if (changes[i] != now)
+                continue;
+            state ^= all[i].bit;
+            all[i].next++;
+            changes[i] = next_change(&all[i]);
+        }
     }
 }
 
@@ -87,11 +89,8 @@ void kit_cover_init(kit_cover *cover, const kit_set *set, int64_t *before) {
     *cover = (kit_cover){set, before};
 }
 
-/* |set ∩ (-∞, time)| */
-static int64_t covered_before(const kit_cover *cover, int64_t time) {
-    const kit_interval *v = cover->set->v;
-    size_t low = 0,
-           high = cover->set->n; /* finds the first interval that starts at time or later */
+/* The first interval of [low, high) that starts at `time` or later. */
+static size_t first_from(const kit_interval *v, size_t low, size_t high, int64_t time) {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (v[middle].start < time)
@@ -99,15 +98,55 @@ static int64_t covered_before(const kit_cover *cover, int64_t time) {
         else
             high = middle;
     }
-    bool inside = low > 0 && v[low - 1].end > time;
-    return cover->before[low] - (inside ? v[low - 1].end - time : 0);
+    return low;
+}
+
+/* The same of the whole set, looked for from interval `at` on, in steps that double. */
+static size_t first_near(const kit_set *set, size_t at, int64_t time) {
+    size_t step = 1;
+    if (at < set->n && set->v[at].start < time) {
+        size_t low = at + 1;
+        while (low < set->n && set->v[low].start < time) {
+            at = low + 1;
+            low += step;
+            step *= 2;
+        }
+        return first_from(set->v, at, low < set->n ? low : set->n, time);
+    }
+    size_t high = at;
+    while (high > 0 && set->v[high - 1].start >= time) {
+        at = high - 1;
+        high = high > step ? high - step : 0;
+        step *= 2;
+    }
+    return first_from(set->v, high, at, time);
+}
+
+/* |set ∩ (-∞, time)|, of whose intervals the first `n` start before `time` and no more. */
+static int64_t covered_before(const kit_cover *cover, size_t n, int64_t time) {
+    const kit_interval *v = cover->set->v;
+    bool inside = n > 0 && v[n - 1].end > time;
+    return cover->before[n] - (inside ? v[n - 1].end - time : 0);
+}
+
+int64_t kit_covered_next(kit_cover_cursor *cursor, kit_interval interval) {
+    const kit_cover *cover = cursor->cover;
+    cursor->at = first_near(cover->set, cursor->at, interval.start);
+    size_t end = first_near(cover->set, cursor->at, interval.end);
+    return covered_before(cover, end, interval.end) -
+           covered_before(cover, cursor->at, interval.start);
 }
 
 int64_t kit_covered(const kit_cover *cover, kit_interval interval) {
-    return covered_before(cover, interval.end) - covered_before(cover, interval.start);
+    kit_cover_cursor cursor = {cover, first_from(cover->set->v, 0, cover->set->n, interval.start)};
+    return kit_covered_next(&cursor, interval);
+}
+
+size_t kit_percentile_rank(size_t n, unsigned percent) {
+    size_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
+    return rank > 0 ? rank - 1 : 0;
 }
 
 int64_t kit_percentile(const int64_t *sorted, size_t n, unsigned percent) {
-    size_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
-    return sorted[rank > 0 ? rank - 1 : 0];
+    return sorted[kit_percentile_rank(n, percent)];
 }

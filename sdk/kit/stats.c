@@ -7,35 +7,79 @@
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/measure.h>
 
-/* Sorts by one byte after another, from the lowest; those that all values share are left out. */
-static void sort_values(int64_t *values, size_t n) {
-    int64_t *from = values, *to = kit_alloc(n, sizeof *to);
-    uint64_t differ = 0;
-    for (size_t i = 1; i < n; i++)
-        differ |= (uint64_t)(values[i] ^ values[0]);
-    for (int shift = 0; shift < 64; shift += 8) {
-        if ((differ >> shift & 0xff) == 0)
-            continue;
-        uint64_t sign = shift == 56 ? 0x80 : 0; /* negative ones come first */
-        size_t at[256] = {0}, sum = 0;
-        for (size_t i = 0; i < n; i++)
-            at[((uint64_t)from[i] >> shift & 0xff) ^ sign]++;
-        for (int b = 0; b < 256; b++) {
-            size_t count = at[b];
-            at[b] = sum;
-            sum += count;
-        }
-        for (size_t i = 0; i < n; i++)
-            to[at[((uint64_t)from[i] >> shift & 0xff) ^ sign]++] = from[i];
-        int64_t *swap = from;
-        from = to;
-        to = swap;
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+#define FEW 64 /* so few values are sorted faster than counted */
+
+static int compare_values(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Values, all of them in [least, most], and the ranks (from 0, rising) of those that are wanted. */
+typedef struct selection {
+    const int64_t *values;
+    size_t n;
+    int64_t least, most;
+    const size_t *ranks;
+    size_t n_ranks;
+} selection;
+
+static void select_few(const selection *s, int64_t *ret_values) {
+    int64_t sorted[FEW];
+    memcpy(sorted, s->values, s->n * sizeof *sorted);
+    qsort(sorted, s->n, sizeof *sorted, compare_values);
+    for (size_t i = 0; i < s->n_ranks; i++)
+        ret_values[i] = sorted[s->ranks[i]];
+}
+
+static void select_ranks(const selection *s, int64_t *ret_values);
+
+/* Of the values that begin with one digit, which are `count`, `below` others being smaller. */
+static void select_digit(const selection *s, unsigned digit, unsigned shift, size_t count,
+                         size_t below, int64_t *ret_values) {
+    uint64_t least = (uint64_t)s->least;
+    int64_t *values = kit_realloc(NULL, count, sizeof *values);
+    size_t ranks[3], n = 0; /* no one asks for more */
+    for (size_t i = 0; i < s->n; i++)
+        if (((uint64_t)s->values[i] - least) >> shift == digit)
+            values[n++] = s->values[i];
+    for (size_t i = 0; i < s->n_ranks; i++)
+        ranks[i] = s->ranks[i] - below;
+    uint64_t first = least + ((uint64_t)digit << shift);
+    select_ranks(&(selection){values, n, (int64_t)first,
+                              (int64_t)(first + (((uint64_t)1 << shift) - 1)), ranks, s->n_ranks},
+                 ret_values);
+    free(values);
+}
+
+/* Counts the values by their first digit, and looks on among those that have the right one. */
+static void select_ranks(const selection *s, int64_t *ret_values) {
+    uint64_t least = (uint64_t)s->least, span = (uint64_t)s->most - least;
+    unsigned bits = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
+    unsigned shift = bits > DIGIT_BITS ? bits - DIGIT_BITS : 0;
+    if (s->n <= FEW) {
+        select_few(s, ret_values);
+        return;
     }
-    if (from != values) {
-        memcpy(values, from, n * sizeof *values);
-        to = from;
+    size_t count[DIGITS] = {0}, below = 0;
+    for (size_t i = 0; i < s->n; i++)
+        count[((uint64_t)s->values[i] - least) >> shift]++;
+    unsigned digit = 0;
+    for (size_t i = 0, next; i < s->n_ranks; i = next) {
+        for (; below + count[digit] <= s->ranks[i]; digit++)
+            below += count[digit];
+        for (next = i + 1; next < s->n_ranks && s->ranks[next] < below + count[digit];)
+            next++;
+        selection here = *s;
+        here.ranks += i;
+        here.n_ranks = next - i;
+        if (shift > 0)
+            select_digit(&here, digit, shift, count[digit], below, ret_values + i);
+        else
+            for (size_t k = i; k < next; k++)
+                ret_values[k] = (int64_t)(least + digit);
     }
-    free(to);
 }
 
 static int64_t rounded_mean(int64_t sum, int64_t n) {
@@ -49,26 +93,30 @@ static int64_t rounded_mean(int64_t sum, int64_t n) {
     return mean;
 }
 
-kit_stats kit_stats_of(int64_t *values, size_t n) {
+kit_stats kit_stats_of(const int64_t *values, size_t n) {
     const int64_t u = MILL_UNKNOWN;
     if (n == 0)
         return (kit_stats){0, u, u, u, u, u, u, u};
-    sort_values(values, n);
-    kit_stats s = {.n = (int64_t)n};
-    for (size_t i = 0; i < n; i++)
+    kit_stats s = {.n = (int64_t)n, .min = values[0], .max = values[0]};
+    for (size_t i = 0; i < n; i++) {
         s.sum = kit_add(s.sum, values[i]);
+        s.min = values[i] < s.min ? values[i] : s.min;
+        s.max = values[i] > s.max ? values[i] : s.max;
+    }
     s.mean = rounded_mean(s.sum, s.n);
-    s.min = values[0];
-    s.p50 = kit_percentile(values, n, 50);
-    s.p90 = kit_percentile(values, n, 90);
-    s.p99 = kit_percentile(values, n, 99);
-    s.max = values[n - 1];
+    const size_t ranks[] = {kit_percentile_rank(n, 50), kit_percentile_rank(n, 90),
+                            kit_percentile_rank(n, 99)};
+    int64_t percentiles[3];
+    select_ranks(&(selection){values, n, s.min, s.max, ranks, 3}, percentiles);
+    s.p50 = percentiles[0];
+    s.p90 = percentiles[1];
+    s.p99 = percentiles[2];
     return s;
 }
 
 void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_stats *ret_stats,
                   size_t n_groups) {
-    int64_t *sorted = kit_alloc(n, sizeof *sorted);
+    int64_t *sorted = kit_realloc(NULL, n, sizeof *sorted); /* by group */
     size_t *end = kit_alloc(n_groups + 1, sizeof *end);
     for (size_t i = 0; i < n; i++)
         end[groups[i] + 1]++;
@@ -80,6 +128,17 @@ void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_s
         ret_stats[g] = kit_stats_of(sorted + begin, end[g] - begin);
     free(end);
     free(sorted);
+}
+
+int64_t kit_median(int64_t *values, size_t n) {
+    sort_values(values, n);
+    return kit_percentile(values, n, 50);
+}
+
+int64_t kit_mad(int64_t *values, size_t n, int64_t centre) {
+    for (size_t i = 0; i < n; i++)
+        values[i] = values[i] < centre ? centre - values[i] : values[i] - centre;
+    return kit_median(values, n);
 }
 
 static const kit_column columns[] = {

@@ -5,58 +5,53 @@
 #include <string.h>
 
 void kit_sweep_init(kit_sweep *s, mill_run *run, const kit_device *device) {
-    *s = (kit_sweep){.run = run, .device = device};
+    *s = (kit_sweep){.run = run, .next = device->v, .last = device->v + device->n};
 }
 
-static int64_t end_of(const kit_sweep *s, size_t i) {
-    return s->device->v[s->running[i]].end;
-}
-
-static void push(kit_sweep *s, uint32_t activity) {
+static void push(kit_sweep *s, const kit_activity *activity) {
     if (s->n == s->room) {
         size_t room = s->room ? 2 * s->room : 64;
-        uint32_t *running = mill_scratch(s->run, room * sizeof *running);
+        kit_running *running = mill_scratch(s->run, room * sizeof *running);
         if (s->n > 0)
             memcpy(running, s->running, s->n * sizeof *running);
         s->running = running;
         s->room = room;
     }
+    kit_running *v = s->running, new = {activity->end, activity};
     size_t i = s->n++;
-    int64_t end = s->device->v[activity].end;
-    for (; i > 0 && end_of(s, (i - 1) / 2) > end; i = (i - 1) / 2)
-        s->running[i] = s->running[(i - 1) / 2];
-    s->running[i] = activity;
+    for (; i > 0 && v[(i - 1) / 2].end > new.end; i = (i - 1) / 2)
+        v[i] = v[(i - 1) / 2];
+    v[i] = new;
 }
 
-static uint32_t pop(kit_sweep *s) {
-    uint32_t first = s->running[0], last = s->running[--s->n];
-    int64_t end = s->device->v[last].end;
+static const kit_activity *pop(kit_sweep *s) {
+    kit_running *v = s->running, last = v[--s->n];
+    const kit_activity *first = v[0].activity;
     size_t i = 0, child;
     while ((child = 2 * i + 1) < s->n) {
-        child += child + 1 < s->n && end_of(s, child + 1) < end_of(s, child);
-        if (end_of(s, child) >= end)
+        child += child + 1 < s->n && v[child + 1].end < v[child].end;
+        if (v[child].end >= last.end)
             break;
-        s->running[i] = s->running[child];
+        v[i] = v[child];
         i = child;
     }
-    s->running[i] = last;
+    v[i] = last;
     return first;
 }
 
 bool kit_sweep_next(kit_sweep *s, kit_change *ret_change) {
-    const kit_activity *v = s->device->v;
-    while (s->next < s->device->n && v[s->next].start == v[s->next].end)
+    while (s->next < s->last && s->next->start == s->next->end)
         s->next++;
-    bool more = s->next < s->device->n;
-    if (s->n > 0 && (!more || end_of(s, 0) <= v[s->next].start)) {
-        const kit_activity *a = &v[pop(s)];
+    bool more = s->next < s->last;
+    if (s->n > 0 && (!more || s->running[0].end <= s->next->start)) {
+        const kit_activity *a = pop(s);
         *ret_change = (kit_change){a->end, a, false};
         return true;
     }
     if (!more)
         return false;
-    push(s, (uint32_t)s->next);
-    *ret_change = (kit_change){v[s->next].start, &v[s->next], true};
+    push(s, s->next);
+    *ret_change = (kit_change){s->next->start, s->next, true};
     s->next++;
     return true;
 }

@@ -60,6 +60,18 @@ static const table_field counter_fields[] = {
     [COUNTER_NAME] = TABLE_FIELD(TABLE_REF, kit_counter_row, name, counters.name),
     TABLE_FIELD(TABLE_FIXED, kit_counter_row, value, counters.value),
 };
+static const table_field sync_fields[] = {
+    [SYNC_START] = TABLE_FIELD(TABLE_FIXED, kit_sync_row, start, syncs.start),
+    [SYNC_CORRELATION] = TABLE_FIELD(TABLE_INT, kit_sync_row, correlation, syncs.correlation),
+    [SYNC_NAME] = TABLE_FIELD(TABLE_REF, kit_sync_row, name, syncs.name),
+    [SYNC_STREAM] = TABLE_FIELD(TABLE_REF, kit_sync_row, stream, syncs.stream),
+    [SYNC_WAITED_STREAM] = TABLE_FIELD(TABLE_REF, kit_sync_row, waited_stream, syncs.waited_stream),
+    [SYNC_WAITED_EVENT] = TABLE_FIELD(TABLE_INT, kit_sync_row, waited_event, syncs.waited_event),
+    [SYNC_LAUNCH] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), syncs.launch),
+    [SYNC_RECORD] = TABLE_LATER(TABLE_REF, sizeof(uint32_t), syncs.record),
+    TABLE_FIELD(TABLE_INT, kit_sync_row, dur, syncs.dur),
+    TABLE_FIELD(TABLE_FIXED, kit_sync_row, kind, syncs.kind),
+};
 static const table_field device_fields[] = {
     [DEVICE_ID] = TABLE_FIELD(TABLE_INT, device_record, id, devices.id),
     [DEVICE_NAME] = TABLE_FIELD(TABLE_REF, device_record, name, devices.name),
@@ -92,6 +104,7 @@ static kit_trace *create(mill_run *run, mill_trace *t) {
                sizeof(kit_collective_row));
     table_init(&b->counters, run, t, counter_fields, N_FIELDS(counter_fields),
                sizeof(kit_counter_row));
+    table_init(&b->syncs, run, t, sync_fields, N_FIELDS(sync_fields), sizeof(kit_sync_row));
     table_init(&b->devices, run, t, device_fields, N_FIELDS(device_fields), sizeof(device_record));
     table_init(&b->streams, run, t, stream_fields, N_FIELDS(stream_fields), sizeof(stream_record));
     table_init(&b->threads, run, t, thread_fields, N_FIELDS(thread_fields), sizeof(thread_record));
@@ -124,6 +137,7 @@ void kit_trace_destroy(kit_trace *b) {
     table_finish(&b->flows);
     table_finish(&b->collectives);
     table_finish(&b->counters);
+    table_finish(&b->syncs);
     table_finish(&b->devices);
     table_finish(&b->streams);
     table_finish(&b->threads);
@@ -290,13 +304,14 @@ void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row) {
 }
 
 static const kit_diagnostic no_time = {
-    "no-time", "Counters and arrows without a usable time were left out.", true};
+    "no-time", "Counters, arrows and recorded waits without a usable time were left out.", true};
 static const kit_diagnostic too_many = {
     "too-many-rows",
-    "Counters, arrows or collectives beyond the 4294967295 that a trace can hold were left out.",
+    "Counters, arrows, recorded waits or collectives beyond the 4294967295 that a trace can hold "
+    "were left out.",
     true};
 
-/* The same for what has a time but no duration. */
+/* The same for what needs no duration. */
 static bool accept_point(kit_trace *b, const table *t, int64_t time, uint64_t byte) {
     if (time != MILL_UNKNOWN && t->n < MILL_NONE)
         return true;
@@ -312,6 +327,17 @@ void kit_trace_flow(kit_trace *b, const kit_flow_row *row) {
 void kit_trace_counter(kit_trace *b, const kit_counter_row *row) {
     if (accept_point(b, &b->counters, row->time, row->byte))
         *(kit_counter_row *)table_append(&b->counters) = *row;
+}
+
+void kit_trace_sync(kit_trace *b, const kit_sync_row *row) {
+    if (!accept_point(b, &b->syncs, row->start, row->byte))
+        return;
+    kit_sync_row *to = table_append(&b->syncs);
+    *to = *row;
+    int64_t end;
+    if (to->dur < 0 || to->dur > KIT_TRACE_LONGEST ||
+        __builtin_add_overflow(to->start, to->dur, &end))
+        to->dur = MILL_UNKNOWN;
 }
 
 uint32_t kit_trace_collective(kit_trace *b, const kit_collective_row *row) {

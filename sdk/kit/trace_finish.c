@@ -60,7 +60,7 @@ static void renumber(table *t, size_t field, const uint32_t *now) {
     for (table_block k = {0}; table_next_block(t, &k);) {
         table_read(t, field, &k, old);
         for (size_t i = 0; i < k.n; i++)
-            if (now[old[i]] != old[i])
+            if (old[i] != MILL_NONE && now[old[i]] != old[i])
                 table_set(t, field, k.first + i, now[old[i]]);
     }
 }
@@ -77,6 +77,8 @@ static void order_streams(kit_trace *b) {
     free(now);
     now = sort_and_renumber(&b->streams, STREAM_DEVICE, compare_streams);
     renumber(&b->gpu, GPU_STREAM, now);
+    renumber(&b->syncs, SYNC_STREAM, now);
+    renumber(&b->syncs, SYNC_WAITED_STREAM, now);
     free(now);
 }
 
@@ -303,6 +305,22 @@ static void join_launches(kit_trace *b, launches *l) {
     table_end(&b->gpu, GPU_LAUNCH);
 }
 
+/* ---------------------------------------------------------------- recorded waits */
+
+static int compare_syncs(const table *t, uint32_t a, uint32_t b) {
+    return compare_field(t, SYNC_CORRELATION, a, b);
+}
+
+/* Fills in the calls whose correlations stand in the field `by`. */
+static void join_calls(table *t, size_t by, size_t to, launches *l) {
+    table_begin(t, to);
+    for (uint64_t i = 0; i < t->n; i++) {
+        int64_t correlation = table_get(t, by, i);
+        *table_cell(t, to, i) = correlates(correlation) ? launches_find(l, correlation) : MILL_NONE;
+    }
+    table_end(t, to);
+}
+
 /* ---------------------------------------------------------------- texts and diagnostics */
 
 typedef struct text_record {
@@ -404,6 +422,7 @@ static void finish_gpu(kit_trace *b, int64_t max_overlap) {
     count_rows_of_devices(b);
     table_sort(&b->flows, FLOW_TIME, NULL);
     table_sort(&b->counters, COUNTER_TIME, NULL);
+    table_sort(&b->syncs, SYNC_START, compare_syncs);
 }
 
 /* Two pieces of work that share no table; only the first one diagnoses. */
@@ -422,8 +441,8 @@ static mill_status finish_piece(mill_run *run, void *arg, size_t piece) {
 
 mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     mill_trace *t = b->value;
-    table *tables[] = {&b->gpu,      &b->cpu,     &b->flows,   &b->collectives,
-                       &b->counters, &b->devices, &b->streams, &b->threads};
+    table *tables[] = {&b->gpu,   &b->cpu,     &b->flows,   &b->collectives, &b->counters,
+                       &b->syncs, &b->devices, &b->streams, &b->threads};
     const size_t n_tables = sizeof tables / sizeof tables[0];
     for (size_t i = 0; i < n_tables; i++)
         table_seal(tables[i]);
@@ -431,6 +450,8 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     finishing f = {.b = b, .max_overlap = max_overlap};
     b->run->host->parallel(b->run, 2, finish_piece, &f);
     join_launches(b, &f.launches);
+    join_calls(&b->syncs, SYNC_CORRELATION, SYNC_LAUNCH, &f.launches);
+    join_calls(&b->syncs, SYNC_WAITED_EVENT, SYNC_RECORD, &f.launches);
     free(f.launches.calls);
     table_forget(&b->gpu, GPU_BYTE); /* so that there is less memory in use at a time */
 
@@ -441,6 +462,7 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     t->flows.n = b->flows.n;
     t->collectives.n = b->collectives.n;
     t->counters.n = b->counters.n;
+    t->syncs.n = b->syncs.n;
     t->devices.n = b->devices.n;
     t->streams.n = b->streams.n;
     t->threads.n = b->threads.n;

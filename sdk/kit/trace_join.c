@@ -133,8 +133,9 @@ void table_join(table *t, table *from, const uint32_t *const *maps) {
 /* ---------------------------------------------------------------- what rows refer to */
 
 void kit_trace_end_part(kit_trace *part) {
-    table *tables[] = {&part->gpu,      &part->cpu,     &part->flows,   &part->collectives,
-                       &part->counters, &part->devices, &part->streams, &part->threads};
+    table *tables[] = {&part->gpu,         &part->cpu,      &part->flows,
+                       &part->collectives, &part->counters, &part->syncs,
+                       &part->devices,     &part->streams,  &part->threads};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_shrink(tables[i]);
 }
@@ -233,10 +234,13 @@ void kit_trace_join(kit_trace *b, kit_trace *part, const kit_join *j, const uint
         [FLOW_NAME] = j->names, [FLOW_THREAD] = j->threads};
     const uint32_t *const counters[TABLE_FIELDS_MAX] = {
         [COUNTER_NAME] = j->names, [COUNTER_THREAD] = j->threads};
+    const uint32_t *const syncs[TABLE_FIELDS_MAX] = {
+        [SYNC_NAME] = j->names, [SYNC_STREAM] = j->streams, [SYNC_WAITED_STREAM] = j->streams};
     join_collectives(b, part, j);
     table_join(&b->gpu, &part->gpu, gpu);
     table_join(&b->cpu, &part->cpu, cpu);
     table_join(&b->flows, &part->flows, flows);
     table_join(&b->counters, &part->counters, counters);
+    table_join(&b->syncs, &part->syncs, syncs);
     join_diagnostics(b, part);
 }

@@ -23,6 +23,16 @@ enum {
 enum { CPU_START, CPU_DUR, CPU_THREAD, CPU_KIND, CPU_CORRELATION, CPU_PARENT, CPU_NAME };
 enum { FLOW_TIME, FLOW_THREAD, FLOW_NAME };
 enum { COUNTER_TIME, COUNTER_THREAD, COUNTER_NAME };
+enum {
+    SYNC_START,
+    SYNC_CORRELATION,
+    SYNC_NAME,
+    SYNC_STREAM,
+    SYNC_WAITED_STREAM,
+    SYNC_WAITED_EVENT,
+    SYNC_LAUNCH,
+    SYNC_RECORD
+};
 
 typedef struct device_record {
     int64_t id, sms;
@@ -57,7 +67,7 @@ typedef struct diagnostic_count {
 struct kit_trace {
     mill_run *run;
     mill_trace *value; /* NULL: a part of another builder's */
-    table gpu, cpu, flows, collectives, counters, devices, streams, threads;
+    table gpu, cpu, flows, collectives, counters, syncs, devices, streams, threads;
     kit_intern *strings, *kinds, *rules, *names;
     kit_intern *device_ids, *stream_ids; /* bytes of the id, and of the stream_record */
     name_class *classes;                 /* of the first n_classes names */

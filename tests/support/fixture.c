@@ -56,6 +56,31 @@ static void add_slices(kit_trace *t, const fixture *f) {
     }
 }
 
+/* Correlations follow those of the activities: at one time, what was launched then comes first. */
+static void add_waits(kit_trace *t, const fixture *f) {
+    uint32_t device = f->n_waits ? kit_trace_device(t, 0) : 0;
+    uint32_t thread = f->n_waits ? kit_trace_thread(t, 1, 1000) : 0;
+    for (size_t i = 0; i < f->n_waits; i++) {
+        const stream_wait *w = &f->waits[i];
+        int64_t record = (int64_t)(f->n + 2 * i) + 1, wait = record + 1;
+        add_slice(t, &(slice){0, w->records, 0, "cudaEventRecord", MILL_CPU_RUNTIME, record},
+                  thread);
+        add_slice(t, &(slice){0, w->waits, 0, "cudaStreamWaitEvent", MILL_CPU_RUNTIME, wait},
+                  thread);
+        kit_sync_row row = {
+            .start = w->waits,
+            .dur = 0,
+            .correlation = wait,
+            .waited_event = record,
+            .name = kit_trace_name(t, "Stream Wait Event", 17, 0),
+            .stream = kit_trace_stream(t, device, w->stream, MILL_NONE),
+            .waited_stream = kit_trace_stream(t, device, w->waited_stream, MILL_NONE),
+            .kind = MILL_SYNC_STREAM_WAIT,
+        };
+        kit_trace_sync(t, &row);
+    }
+}
+
 mill_trace *fixture_trace(bench *b, const fixture *f) {
     static const kit_diagnostic lost = {"negative-duration", FIXTURE_LOST, true};
     kit_trace *t = kit_trace_create(bench_services(b));
@@ -86,6 +111,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
         kit_trace_gpu(t, &row);
     }
     add_slices(t, f);
+    add_waits(t, f);
     kit_trace_value(t)->path = kit_trace_text(t, FIXTURE_PATH, strlen(FIXTURE_PATH));
     if (f->diagnostics) {
         kit_trace_value(t)->complete = 0;

@@ -26,11 +26,19 @@ typedef struct slice {
     int64_t launches; /* it is the call that launched activity 1, 2, … of the fixture; 0: none */
 } slice;
 
+/* A stream of device 0 that waits for an event recorded on another one: when the CPU called. */
+typedef struct stream_wait {
+    int64_t stream, waited_stream;
+    int64_t waits, records; /* of cudaStreamWaitEvent and cudaEventRecord */
+} stream_wait;
+
 typedef struct fixture {
     const activity *activities;
     size_t n;
     const slice *slices;
     size_t n_slices;
+    const stream_wait *waits;
+    size_t n_waits;
     int64_t described_device; /* told of, beside those with activities; MILL_UNKNOWN: none */
     bool diagnostics;         /* with two lost events, FIXTURE_LOST, and cut short */
     const char *stream_label; /* of all streams, or NULL */

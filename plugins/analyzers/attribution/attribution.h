@@ -137,8 +137,9 @@ typedef struct site_table {
 mill_status sites_find(mill_run *run, const mill_trace *trace, const attribution_options *options,
                        const pattern_set *patterns, site_table *ret_sites);
 void sites_finish(site_table *sites);
-/* The site of a row of the trace's gpu. */
-uint32_t sites_of(const site_table *sites, const mill_trace *trace, uint64_t row);
+/* The sites of rows [first, first + n) of the trace's gpu. */
+void sites_of(const site_table *sites, const mill_trace *trace, uint64_t first, size_t n,
+              uint32_t *ret_sites);
 site sites_get(const site_table *sites, uint32_t number);
 
 /* ---------------------------------------------------------------- sequence (sequence.c) */

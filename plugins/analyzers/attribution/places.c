@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/columns.h>
 
 #define CANCEL_ROWS (1u << 16)
 #define MAX_SPAN (INT64_MAX / 2) /* keeps kit/measure.h's promise */
@@ -25,6 +26,19 @@ typedef struct site_facts {
     bool backward, asked;
 } site_facts;
 
+/* What the name of an annotation tells, by the method that is used. */
+typedef struct name_meaning {
+    place_meaning meaning;
+    uint32_t stage; /* its number */
+    bool asked, numbered;
+} name_meaning;
+
+/* Columns of some rows of the trace's gpu. */
+typedef struct block {
+    int64_t start[KIT_BLOCK], dur[KIT_BLOCK];
+    uint32_t stream[KIT_BLOCK], name[KIT_BLOCK];
+} block;
+
 typedef struct placing {
     mill_run *run;
     const mill_trace *trace;
@@ -36,6 +50,8 @@ typedef struct placing {
     size_t next;        /* of the sequence: at or after the row that is looked at */
     rule_mask *kernels; /* of each name: rules whose kernel pattern it fits; NULL without rules */
     uint8_t *weight;    /* of each name: 0 not asked, 1 no, 2: makes gradients of weights */
+    name_meaning *names; /* of each name, as one of an annotation */
+    uint32_t *site_of;   /* of each row, in which the value's places come later */
     kit_intern *stages, *places;
     kit_intern *variants;     /* of (site, what else matters) */
     uint32_t *variant_places; /* place of each of them */
@@ -106,9 +122,9 @@ static const sequenced *in_sequence(placing *p, uint64_t row) {
     return p->sequence.v[p->next].stage ? &p->sequence.v[p->next] : NULL;
 }
 
-static uint32_t methods_of(placing *p, const site_facts *facts, uint64_t row) {
+static uint32_t methods_of(placing *p, const site_facts *facts, uint64_t row, uint32_t name) {
     uint32_t methods = facts->methods;
-    if (rules_of(p, facts, mill_u32(p->trace, &p->trace->gpu.name, row)))
+    if (rules_of(p, facts, name))
         methods |= 1u << MILL_METHOD_RULE;
     if (in_sequence(p, row))
         methods |= 1u << MILL_METHOD_SEQUENCE;
@@ -124,34 +140,52 @@ static mill_status broken_timer(const placing *p, uint32_t device) {
                      number);
 }
 
-/* How much each method would place, and the activities of each step. */
-static mill_status weigh(placing *p, method_outcome *o) {
-    const mill_gpu *gpu = &p->trace->gpu;
-    uint64_t n_devices = p->trace->devices.n;
-    kit_tally *tallies = mill_scratch(p->run, n_devices * MILL_METHODS * sizeof *tallies);
-    for (uint64_t row = 0; row < gpu->n; row++) {
-        if (row % CANCEL_ROWS == 0 && mill_cancelled(p->run))
-            return MILL_E_CANCELLED;
-        uint32_t stream = mill_u32(p->trace, &gpu->stream, row);
-        uint32_t device = mill_u32(p->trace, &p->trace->streams.device, stream);
+/* Adds some rows. tallies: of each device MILL_METHODS of them. */
+static mill_status weigh_block(placing *p, const block *b, uint64_t first, size_t n,
+                               const uint32_t *device_of, kit_tally *tallies) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t device = device_of[b->stream[i]];
         kit_tally *to = &tallies[device * MILL_METHODS];
-        const site_facts *facts = &p->facts[sites_of(p->sites, p->trace, row)];
-        int64_t start = mill_i64(p->trace, &gpu->start, row), end, span;
-        if (__builtin_add_overflow(start, mill_i64(p->trace, &gpu->dur, row), &end) ||
+        const site_facts *facts = &p->facts[p->site_of[first + i]];
+        int64_t start = b->start[i], end, span;
+        if (__builtin_add_overflow(start, b->dur[i], &end) ||
             __builtin_sub_overflow(end, to->n ? to->first : start, &span) || span > MAX_SPAN)
             return broken_timer(p, device);
-        uint32_t methods = methods_of(p, facts, row) | 1u << MILL_METHOD_NONE;
-        for (int m = 0; m < MILL_METHODS; m++)
-            if (methods >> m & 1)
-                kit_tally_add(&to[m], start, end);
+        kit_tally_add(&to[MILL_METHOD_NONE], start, end);
+        for (uint32_t m = methods_of(p, facts, first + i, b->name[i]); m; m &= m - 1)
+            kit_tally_add(&to[__builtin_ctz(m)], start, end);
         if (facts->step != MILL_NONE)
             p->sites->steps[facts->step].n++;
     }
-    for (uint64_t i = 0; i < n_devices * MILL_METHODS; i++) {
+    return MILL_OK;
+}
+
+/* How much each method would place, and the activities of each step. */
+static mill_status weigh(placing *p, method_outcome *o) {
+    const mill_trace *trace = p->trace;
+    const mill_gpu *gpu = &trace->gpu;
+    kit_tally *tallies =
+        mill_scratch(p->run, trace->devices.n * MILL_METHODS * sizeof *tallies);
+    uint32_t *device_of = mill_scratch(p->run, trace->streams.n * sizeof *device_of);
+    mill_status status = MILL_OK;
+    block b;
+    kit_read_u32(trace, &trace->streams.device, 0, trace->streams.n, device_of);
+    for (uint64_t first = 0; first < gpu->n && status == MILL_OK; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(gpu->n, first);
+        if (first % CANCEL_ROWS == 0 && mill_cancelled(p->run))
+            return MILL_E_CANCELLED;
+        sites_of(p->sites, trace, first, n, p->site_of + first);
+        kit_read_i64(trace, &gpu->start, first, n, b.start);
+        kit_read_i64(trace, &gpu->dur, first, n, b.dur);
+        kit_read_u32(trace, &gpu->stream, first, n, b.stream);
+        kit_read_u32(trace, &gpu->name, first, n, b.name);
+        status = weigh_block(p, &b, first, n, device_of, tallies);
+    }
+    for (uint64_t i = 0; i < trace->devices.n * MILL_METHODS; i++) {
         o->n[i % MILL_METHODS] += (uint64_t)tallies[i].n;
         o->busy[i % MILL_METHODS] += tallies[i].busy;
     }
-    return MILL_OK;
+    return status;
 }
 
 /* The best method that places enough, else the one that places most. */
@@ -183,10 +217,20 @@ static const annotation *annotation_at(const placing *p, uint32_t index) {
     return index == MILL_NONE ? NULL : &p->sites->annotations[index];
 }
 
+/* What the pattern of the method finds in an annotation's name. */
+static void mean_name(const placing *p, const annotation *a, const pattern *names,
+                      place_meaning *m) {
+    name_meaning *known = &p->names[a->name];
+    if (!known->asked) {
+        known->meaning = MEANS_NOTHING;
+        pattern_match(p->run, names, mill_name(p->trace, a->name), &known->meaning);
+        known->asked = true;
+    }
+    *m = known->meaning;
+}
+
 /* A layer is the ordinal of its annotation, where nothing else tells it. */
-static void mean_annotation(const placing *p, const annotation *a, const pattern *names,
-                            place_meaning *m) {
-    pattern_match(p->run, names, mill_name(p->trace, a->name), m);
+static void number_layer(const annotation *a, place_meaning *m) {
     if (m->layer == MILL_UNKNOWN)
         m->layer = a->ordinal;
 }
@@ -199,8 +243,10 @@ static void mean_rule(const placing *p, const site *here, rule_mask fitting, uin
         pattern_match(p->run, &r->patterns[RULE_KERNEL], mill_name(p->trace, name), m);
     if (r->patterns[RULE_OP].regex)
         pattern_match(p->run, &r->patterns[RULE_OP], mill_name(p->trace, here->op), m);
-    if (r->patterns[RULE_ANNOTATION].regex)
-        mean_annotation(p, a, &r->patterns[RULE_ANNOTATION], m);
+    if (r->patterns[RULE_ANNOTATION].regex) {
+        pattern_match(p->run, &r->patterns[RULE_ANNOTATION], mill_name(p->trace, a->name), m);
+        number_layer(a, m);
+    }
     if (r->fixed.stage) {
         m->stage = r->fixed.stage;
         m->stage_length = r->fixed.stage_length;
@@ -230,21 +276,23 @@ static void mean_autograd(placing *p, const site *here, uint32_t name, place_mea
 
 static void mean_pipeline(const placing *p, const site *here, place_meaning *m) {
     const annotation *a = annotation_at(p, here->innermost[ROLE_PIPELINE]);
-    const char *text = mill_name(p->trace, a->name);
-    pattern_match(p->run, &p->patterns->pipeline, text, m);
+    mean_name(p, a, &p->patterns->pipeline, m);
     if (!m->stage)
-        mean_text(m, text, m->chunk);
+        mean_text(m, mill_name(p->trace, a->name), m->chunk);
 }
 
 /* What the method says, if it says anything of the activity. */
 static bool mean(placing *p, const site *here, uint32_t number, uint64_t row, place_meaning *m) {
     uint32_t name = mill_u32(p->trace, &p->trace->gpu.name, row);
-    if (p->used == MILL_METHOD_NONE || !(methods_of(p, &p->facts[number], row) >> p->used & 1))
+    if (p->used == MILL_METHOD_NONE || !(methods_of(p, &p->facts[number], row, name) >> p->used & 1))
         return false;
     switch (p->used) {
-    case MILL_METHOD_ANNOTATION:
-        mean_annotation(p, annotation_at(p, here->innermost[ROLE_STAGE]), &p->patterns->stage, m);
+    case MILL_METHOD_ANNOTATION: {
+        const annotation *a = annotation_at(p, here->innermost[ROLE_STAGE]);
+        mean_name(p, a, &p->patterns->stage, m);
+        number_layer(a, m);
         break;
+    }
     case MILL_METHOD_RULE:
         mean_rule(p, here, rules_of(p, &p->facts[number], name), name, m);
         break;
@@ -263,6 +311,18 @@ static bool mean(placing *p, const site *here, uint32_t number, uint64_t row, pl
     return true;
 }
 
+/* Names of annotations are asked for often, and always tell the same stage. */
+static uint32_t number_stage(placing *p, const site *here, const place_meaning *m) {
+    const annotation *a = annotation_at(p, here->innermost[ROLE_STAGE]);
+    if (p->used != MILL_METHOD_ANNOTATION || !a)
+        return stage_number(p->stages, m);
+    name_meaning *known = &p->names[a->name];
+    if (!known->numbered)
+        known->stage = stage_number(p->stages, m);
+    known->numbered = true;
+    return known->stage;
+}
+
 static uint32_t make_place(placing *p, uint32_t number, uint64_t row) {
     site here = sites_get(p->sites, number);
     const annotation *a = annotation_at(p, here.innermost[ROLE_ANY]);
@@ -272,7 +332,7 @@ static uint32_t make_place(placing *p, uint32_t number, uint64_t row) {
         .layer = m.layer,
         .micro_batch = m.micro_batch,
         .annotation = a ? a->row : MILL_NONE,
-        .stage = stage_number(p->stages, &m),
+        .stage = number_stage(p, &here, &m),
         .step = here.step,
         .chunk = (uint16_t)m.chunk,
         .method = told ? (uint16_t)p->used : MILL_METHOD_NONE,
@@ -284,12 +344,14 @@ static uint32_t make_place(placing *p, uint32_t number, uint64_t row) {
 
 /* What matters beside the site: 0 is nothing. */
 static uint32_t variant_of(placing *p, const site_facts *facts, uint64_t row) {
-    uint32_t name = mill_u32(p->trace, &p->trace->gpu.name, row);
+    uint32_t name;
     switch (p->used) {
     case MILL_METHOD_RULE:
+        name = mill_u32(p->trace, &p->trace->gpu.name, row);
         return p->kernels && p->kernels[name] ? name + 1 : 0;
     case MILL_METHOD_AUTOGRAD:
-        return facts->backward && makes_weights(p, name);
+        return facts->backward &&
+               makes_weights(p, mill_u32(p->trace, &p->trace->gpu.name, row));
     case MILL_METHOD_SEQUENCE:
         return in_sequence(p, row) ? (uint32_t)p->next + 1 : 0;
     default:
@@ -298,7 +360,7 @@ static uint32_t variant_of(placing *p, const site_facts *facts, uint64_t row) {
 }
 
 static uint32_t place_of(placing *p, uint64_t row) {
-    uint32_t number = sites_of(p->sites, p->trace, row);
+    uint32_t number = p->site_of[row];
     site_facts *facts = &p->facts[number];
     uint32_t key[2] = {number, variant_of(p, facts, row)};
     if (key[1] == 0) {
@@ -366,17 +428,17 @@ static void put_stages(placing *p, mill_attribution *value) {
     value->stages = names;
 }
 
+/* In the place of the rows' sites. */
 static mill_status put_rows(placing *p, mill_attribution *value) {
     uint64_t n = p->trace->gpu.n;
-    uint32_t *rows = column(p->run, value, n, sizeof *rows);
     p->next = 0;
     for (uint64_t row = 0; row < n; row++) {
         if (row % CANCEL_ROWS == 0 && mill_cancelled(p->run))
             return MILL_E_CANCELLED;
-        rows[row] = place_of(p, row);
+        p->site_of[row] = place_of(p, row);
     }
     value->n_rows = n;
-    value->place = rows;
+    value->place = p->site_of;
     return MILL_OK;
 }
 
@@ -398,6 +460,8 @@ mill_status places_find(mill_run *run, const mill_trace *trace, const attributio
         .patterns = patterns,
         .sites = sites,
         .weight = mill_scratch(run, trace->names.texts.n),
+        .names = mill_scratch(run, trace->names.texts.n * sizeof *p.names),
+        .site_of = column(run, value, trace->gpu.n, sizeof *p.site_of),
         .stages = kit_intern_create(),
         .places = kit_intern_create(),
         .variants = kit_intern_create(),

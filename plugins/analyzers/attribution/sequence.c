@@ -9,6 +9,7 @@
 #include "attribution.h"
 
 #include <string.h>
+#include <tracemill/kit/columns.h>
 
 /* What the order on one stream has told up to now. Lists go through `next`. */
 typedef struct stream_order {
@@ -28,6 +29,8 @@ typedef struct ordering {
     const site_table *sites;
     kernel_sequence *sequence;
     const uint8_t *roles; /* of each kind */
+    uint8_t *name_roles;  /* of each name, by its own kind */
+    uint8_t *cached;      /* of each name, once it was asked for */
     uint32_t *next;       /* of each kernel of the sequence: the next of its list */
 } ordering;
 
@@ -46,25 +49,50 @@ static uint8_t *role_kinds(mill_run *run, const mill_trace *trace) {
     return roles;
 }
 
-static uint8_t role_of(const ordering *o, uint64_t row) {
-    uint16_t kind = mill_gpu_kind_row(o->trace, row);
-    return kind < o->trace->kinds.n ? o->roles[kind] : IS_NOTHING;
+/* Columns of some rows of the trace's gpu, and what their kinds are. */
+typedef struct block {
+    uint32_t name[KIT_BLOCK], collective[KIT_BLOCK], stream[KIT_BLOCK];
+    uint8_t role[KIT_BLOCK];
+} block;
+
+/* The operation that the file tells beats the name, as in mill_gpu_kind_row. */
+static void read_block(const ordering *o, uint64_t first, size_t n, block *b) {
+    const mill_trace *trace = o->trace;
+    kit_read_u32(trace, &trace->gpu.name, first, n, b->name);
+    kit_read_u32(trace, &trace->gpu.collective, first, n, b->collective);
+    kit_read_u32(trace, &trace->gpu.stream, first, n, b->stream);
+    for (size_t i = 0; i < n; i++) {
+        b->role[i] = o->name_roles[b->name[i]];
+        if (b->collective[i] == MILL_NONE)
+            continue;
+        uint16_t kind = mill_gpu_kind_row(trace, first + i);
+        b->role[i] = kind < trace->kinds.n ? o->roles[kind] : IS_NOTHING;
+    }
 }
 
-/* Some name is of such a kind; most profiles have none, and then no row need be looked at. */
-static bool any_part(const ordering *o) {
-    for (uint32_t name = 0; name < o->trace->names.texts.n; name++) {
+/* What each name is; false if none is any of them: most profiles have none, and then no row need be
+ * looked at. */
+static bool role_names(ordering *o) {
+    uint64_t n = o->trace->names.texts.n;
+    bool any = false;
+    o->name_roles = mill_scratch(o->run, n);
+    for (uint32_t name = 0; name < n; name++) {
         uint16_t kind = mill_u16(o->trace, &o->trace->names.kind, name);
-        if (kind < o->trace->kinds.n && o->roles[kind] != IS_NOTHING)
-            return true;
+        o->name_roles[name] = kind < o->trace->kinds.n ? o->roles[kind] : IS_NOTHING;
+        any |= o->name_roles[name] != IS_NOTHING;
     }
-    return false;
+    return any;
 }
 
 static bool is_cached(const ordering *o, uint32_t index) {
+    enum { NOT_ASKED, NO, YES };
     uint32_t name = mill_u32(o->trace, &o->trace->gpu.name, o->sequence->v[index].row);
     place_meaning ignored;
-    return pattern_match(o->run, &o->patterns->cached, mill_name(o->trace, name), &ignored);
+    if (o->cached[name] == NOT_ASKED)
+        o->cached[name] =
+            pattern_match(o->run, &o->patterns->cached, mill_name(o->trace, name), &ignored) ? YES
+                                                                                            : NO;
+    return o->cached[name] == YES;
 }
 
 static void tell(const ordering *o, stream_order *s, uint32_t index, int part) {
@@ -78,7 +106,9 @@ static void tell(const ordering *o, stream_order *s, uint32_t index, int part) {
         [BACKWARD_COMBINE] = {"combine", MILL_CHUNK_BACKWARD},
     };
     sequenced *v = o->sequence->v;
-    site here = sites_get(o->sites, sites_of(o->sites, o->trace, v[index].row));
+    uint32_t number;
+    sites_of(o->sites, o->trace, v[index].row, 1, &number);
+    site here = sites_get(o->sites, number);
     if (here.step != s->step)
         memset(s->counts, 0, sizeof s->counts);
     s->step = here.step;
@@ -113,34 +143,56 @@ static void on_combine(const ordering *o, stream_order *s, uint32_t index) {
     tell(o, s, index, forward ? FORWARD_COMBINE : BACKWARD_DISPATCH);
 }
 
+static size_t count_parts(const ordering *o) {
+    uint64_t n_rows = o->trace->gpu.n;
+    size_t count = 0;
+    block b;
+    for (uint64_t first = 0; first < n_rows; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(n_rows, first);
+        read_block(o, first, n, &b);
+        for (size_t i = 0; i < n; i++)
+            count += b.role[i] != IS_NOTHING;
+    }
+    return count;
+}
+
+static void follow(const ordering *o, stream_order *s, uint64_t row, uint8_t role) {
+    uint32_t index = (uint32_t)o->sequence->n++;
+    o->sequence->v[index] = (sequenced){.row = row};
+    if (role == IS_DISPATCH) {
+        on_dispatch(o, s, index);
+    } else if (role == IS_COMBINE) {
+        on_combine(o, s, index);
+    } else {
+        o->next[index] = s->ahead;
+        s->ahead = index;
+    }
+}
+
 void sequence_find(mill_run *run, const mill_trace *trace, const pattern_set *patterns,
                    const site_table *sites, kernel_sequence *ret_sequence) {
-    ordering o = {run, trace, patterns, sites, ret_sequence, role_kinds(run, trace), NULL};
-    size_t n = 0;
+    ordering o = {.run = run,
+                  .trace = trace,
+                  .patterns = patterns,
+                  .sites = sites,
+                  .sequence = ret_sequence,
+                  .roles = role_kinds(run, trace)};
     *ret_sequence = (kernel_sequence){0};
-    if (!any_part(&o))
+    if (!role_names(&o))
         return;
-    for (uint64_t row = 0; row < trace->gpu.n; row++)
-        n += role_of(&o, row) != IS_NOTHING;
-    *ret_sequence = (kernel_sequence){.v = mill_scratch(run, n * sizeof *ret_sequence->v)};
-    o.next = mill_scratch(run, n * sizeof *o.next);
+    size_t all = count_parts(&o);
+    *ret_sequence = (kernel_sequence){.v = mill_scratch(run, all * sizeof *ret_sequence->v)};
+    o.next = mill_scratch(run, all * sizeof *o.next);
+    o.cached = mill_scratch(run, trace->names.texts.n);
     stream_order *streams = mill_scratch(run, trace->streams.n * sizeof *streams);
     for (uint64_t i = 0; i < trace->streams.n; i++)
         streams[i] = (stream_order){.open = MILL_NONE, .ahead = MILL_NONE, .step = MILL_NONE};
-    for (uint64_t row = 0; row < trace->gpu.n && ret_sequence->n < n; row++) {
-        uint8_t role = role_of(&o, row);
-        if (role == IS_NOTHING)
-            continue;
-        uint32_t index = (uint32_t)ret_sequence->n++;
-        stream_order *s = &streams[mill_u32(trace, &trace->gpu.stream, row)];
-        ret_sequence->v[index] = (sequenced){.row = row};
-        if (role == IS_DISPATCH) {
-            on_dispatch(&o, s, index);
-        } else if (role == IS_COMBINE) {
-            on_combine(&o, s, index);
-        } else {
-            o.next[index] = s->ahead;
-            s->ahead = index;
-        }
+    block b;
+    for (uint64_t first = 0; first < trace->gpu.n && ret_sequence->n < all; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(trace->gpu.n, first);
+        read_block(&o, first, n, &b);
+        for (size_t i = 0; i < n; i++)
+            if (b.role[i] != IS_NOTHING)
+                follow(&o, &streams[b.stream[i]], first + i, b.role[i]);
     }
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/columns.h>
 
 #define CANCEL_ROWS (1u << 16)
 #define ENGINE_OP "autograd::engine::evaluate_function"
@@ -24,14 +25,15 @@ typedef struct sweep {
     const pattern_set *patterns;
     site_table *sites;
     uint8_t *name_roles; /* of each name: bits of roles, 0 while not asked */
+    uint8_t *name_ops;   /* of each name of an op: OP_… bits, 0 while not asked */
     uint32_t *process;   /* of each thread */
     size_t n_threads, n_processes;
     heap *heaps[ROLES];     /* of each thread, then of each process */
     kit_intern *ordinals;   /* of (process, step, name) */
     uint32_t *next_ordinal; /* of each of them */
     uint32_t n_ordinals;
-    uint8_t *backward; /* of each cpu row: under an op of the autograd engine */
-    uint32_t *op;      /* of each cpu row: name of the innermost op that a rule knows */
+    uint8_t *backward; /* of each cpu row: under an op of the autograd engine; NULL: none is */
+    uint32_t *op;      /* of each cpu row: name of the innermost op that a rule knows; or NULL */
     uint8_t *engine;   /* of each thread: it is the autograd engine's */
     uint8_t all_roles; /* bits of the roles that any annotation has */
 } sweep;
@@ -100,6 +102,22 @@ static uint8_t roles_of(sweep *s, uint32_t name) {
     return *roles;
 }
 
+enum { OP_ASKED = 1, OP_ENGINE = 2, OP_OF_RULE = 4 };
+
+/* What the name of an op says. */
+static uint8_t op_bits(sweep *s, uint32_t name) {
+    uint8_t *bits = &s->name_ops[name];
+    if (*bits)
+        return *bits;
+    const char *text = mill_name(s->trace, name);
+    *bits = OP_ASKED;
+    if (strncmp(text, ENGINE_OP, strlen(ENGINE_OP)) == 0)
+        *bits |= OP_ENGINE;
+    if (s->op && rules_find(s->run, &s->patterns->rules, RULE_OP, text))
+        *bits |= OP_OF_RULE;
+    return *bits;
+}
+
 /* Threads of one pid, or where the file has a word instead, of one word. */
 static void number_processes(sweep *s) {
     const mill_threads *threads = &s->trace->threads;
@@ -120,63 +138,96 @@ static void number_processes(sweep *s) {
 
 static void mark_launches(sweep *s) {
     const mill_gpu *gpu = &s->trace->gpu;
-    uint32_t *of_launch = s->sites->of_launch;
+    uint32_t *of_launch = s->sites->of_launch, launch[KIT_BLOCK];
     memset(of_launch, 0xff, s->trace->cpu.n * sizeof *of_launch);
-    for (uint64_t row = 0; row < gpu->n; row++) {
-        uint32_t launch = mill_u32(s->trace, &gpu->launch, row);
-        if (launch == MILL_NONE)
-            continue;
-        of_launch[launch] = 0;
-        s->sites->launched++;
+    for (uint64_t first = 0; first < gpu->n; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(gpu->n, first);
+        kit_read_u32(s->trace, &gpu->launch, first, n, launch);
+        for (size_t i = 0; i < n; i++) {
+            if (launch[i] == MILL_NONE)
+                continue;
+            of_launch[launch[i]] = 0;
+            s->sites->launched++;
+        }
     }
 }
 
-/* What the ops around each row say; parents come before their children. */
-static void note_op(sweep *s, uint64_t row, uint32_t name, bool is_op) {
-    uint32_t parent = mill_u32(s->trace, &s->trace->cpu.parent, row);
-    if (parent != MILL_NONE) {
-        s->backward[row] = s->backward[parent];
-        if (s->op)
-            s->op[row] = s->op[parent];
+/* Columns of some rows of the trace's cpu. */
+typedef struct block {
+    uint8_t kind[KIT_BLOCK];
+    uint32_t name[KIT_BLOCK], parent[KIT_BLOCK];
+} block;
+
+/* What the ops around a row say; parents come before their children. */
+static void note_op(sweep *s, uint64_t row, uint32_t parent, uint32_t name, bool is_op) {
+    uint8_t bits = is_op ? op_bits(s, name) : 0;
+    if (s->backward) {
+        s->backward[row] = bits & OP_ENGINE || (parent != MILL_NONE && s->backward[parent]);
+        s->sites->autograd |= is_op && s->backward[row];
     }
-    if (!is_op)
-        return;
-    const char *text = mill_name(s->trace, name);
-    if (strncmp(text, ENGINE_OP, strlen(ENGINE_OP)) == 0)
-        s->backward[row] = 1;
-    s->sites->autograd |= s->backward[row];
-    if (s->op && rules_find(s->run, &s->patterns->rules, RULE_OP, text))
-        s->op[row] = name;
+    if (s->op)
+        s->op[row] = bits & OP_OF_RULE ? name : parent != MILL_NONE ? s->op[parent] : MILL_NONE;
 }
 
+static mill_status note_ops(sweep *s) {
+    const mill_cpu *cpu = &s->trace->cpu;
+    block b;
+    for (uint64_t first = 0; (s->backward || s->op) && first < cpu->n; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(cpu->n, first);
+        if (first % CANCEL_ROWS == 0 && mill_cancelled(s->run))
+            return MILL_E_CANCELLED;
+        kit_read_u8(s->trace, &cpu->kind, first, n, b.kind);
+        kit_read_u32(s->trace, &cpu->name, first, n, b.name);
+        kit_read_u32(s->trace, &cpu->parent, first, n, b.parent);
+        for (size_t i = 0; i < n; i++)
+            note_op(s, first + i, b.parent[i], b.name[i], b.kind[i] == MILL_CPU_OP);
+    }
+    return MILL_OK;
+}
+
+static annotation read_annotation(const sweep *s, uint64_t row) {
+    const mill_cpu *cpu = &s->trace->cpu;
+    int64_t start = mill_i64(s->trace, &cpu->start, row);
+    return (annotation){
+        .start = start,
+        .end = start + mill_i64(s->trace, &cpu->dur, row),
+        .row = (uint32_t)row,
+        .name = mill_u32(s->trace, &cpu->name, row),
+        .process = s->process[mill_u32(s->trace, &cpu->thread, row)],
+    };
+}
+
+/* Once to count them, and once to list them. */
 static mill_status list_annotations(sweep *s) {
     const mill_cpu *cpu = &s->trace->cpu;
     site_table *to = s->sites;
-    uint64_t n = 0;
-    for (uint64_t row = 0; row < cpu->n; row++)
-        n += mill_u8(s->trace, &cpu->kind, row) == MILL_CPU_ANNOTATION;
-    to->annotations = mill_scratch(s->run, n * sizeof *to->annotations);
-    for (uint64_t row = 0; row < cpu->n; row++) {
-        uint8_t kind = mill_u8(s->trace, &cpu->kind, row);
-        uint32_t name = mill_u32(s->trace, &cpu->name, row);
-        if (row % CANCEL_ROWS == 0 && mill_cancelled(s->run))
-            return MILL_E_CANCELLED;
-        note_op(s, row, name, kind == MILL_CPU_OP);
-        if (kind != MILL_CPU_ANNOTATION)
-            continue;
-        int64_t start = mill_i64(s->trace, &cpu->start, row);
-        to->annotations[to->n_annotations++] = (annotation){
-            .start = start,
-            .end = start + mill_i64(s->trace, &cpu->dur, row),
-            .row = (uint32_t)row,
-            .name = name,
-            .process = s->process[mill_u32(s->trace, &cpu->thread, row)],
-        };
-        s->all_roles |= roles_of(s, name);
-        to->n_steps += roles_of(s, name) >> ROLE_STEP & 1;
+    uint8_t kind[KIT_BLOCK];
+    for (int fill = 0; fill < 2; fill++) {
+        to->n_annotations *= (size_t)!fill;
+        for (uint64_t first = 0; first < cpu->n; first += KIT_BLOCK) {
+            size_t n = kit_block_rows(cpu->n, first);
+            if (first % CANCEL_ROWS == 0 && mill_cancelled(s->run))
+                return MILL_E_CANCELLED;
+            kit_read_u8(s->trace, &cpu->kind, first, n, kind);
+            for (size_t i = 0; i < n; i++) {
+                if (kind[i] != MILL_CPU_ANNOTATION)
+                    continue;
+                if (fill)
+                    to->annotations[to->n_annotations] = read_annotation(s, first + i);
+                to->n_annotations++;
+            }
+        }
+        if (!fill)
+            to->annotations =
+                mill_scratch(s->run, to->n_annotations * sizeof *to->annotations);
     }
-    to->steps = mill_scratch(s->run, to->n_steps * sizeof *to->steps);
-    to->n_steps = 0;
+    size_t n_steps = 0;
+    for (size_t i = 0; i < to->n_annotations; i++) {
+        uint8_t roles = roles_of(s, to->annotations[i].name);
+        s->all_roles |= roles;
+        n_steps += roles >> ROLE_STEP & 1;
+    }
+    to->steps = mill_scratch(s->run, n_steps * sizeof *to->steps);
     return MILL_OK;
 }
 
@@ -218,17 +269,23 @@ static void push(sweep *s, uint32_t index) {
     a->ordinal = s->next_ordinal[number]++;
 }
 
+static bool is_backward(const sweep *s, uint64_t row, uint32_t thread) {
+    return s->engine[thread] || (s->backward && s->backward[row]);
+}
+
 /* A thread takes what stands around it on another thread of its process only where nothing does on
- * its own; steps are those of the process. */
-static site look_around(sweep *s, uint64_t row, int64_t time) {
+ * its own; steps are those of the process. All this holds until one of those found ends, or another
+ * annotation begins. */
+static site look_around(sweep *s, uint64_t row, int64_t time, int64_t *ret_until) {
     const annotation *list = s->sites->annotations;
     uint32_t thread = mill_u32(s->trace, &s->trace->cpu.thread, row);
     size_t process = s->n_threads + s->process[thread];
     site found = {
         .op = s->op ? s->op[row] : MILL_NONE,
         .launched = 1,
-        .backward = s->backward[row] || s->engine[thread],
+        .backward = is_backward(s, row, thread),
     };
+    *ret_until = INT64_MAX;
     for (int r = 0; r < ROLES; r++) {
         found.innermost[r] = MILL_NONE;
         if (!(s->all_roles >> r & 1))
@@ -236,6 +293,8 @@ static site look_around(sweep *s, uint64_t row, int64_t time) {
         found.innermost[r] = heap_at(list, &s->heaps[r][thread], time);
         if (found.innermost[r] == MILL_NONE && (s->options->inherit || r == ROLE_STEP))
             found.innermost[r] = heap_at(list, &s->heaps[r][process], time);
+        if (found.innermost[r] != MILL_NONE && list[found.innermost[r]].end < *ret_until)
+            *ret_until = list[found.innermost[r]].end;
     }
     uint32_t around = found.innermost[ROLE_STEP];
     found.step = around == MILL_NONE ? MILL_NONE : list[around].step;
@@ -246,7 +305,16 @@ static site look_around(sweep *s, uint64_t row, int64_t time) {
 typedef struct last_site {
     site site;
     uint32_t number;
+    uint32_t next; /* annotations that had begun */
+    int64_t until;
 } last_site;
+
+static bool same_as_before(const sweep *s, const last_site *before, uint64_t row, int64_t time,
+                           uint32_t next, uint32_t thread) {
+    return before->site.launched && before->next == next && time < before->until &&
+           before->site.backward == is_backward(s, row, thread) &&
+           before->site.op == (s->op ? s->op[row] : MILL_NONE);
+}
 
 static mill_status sweep_launches(sweep *s) {
     const mill_cpu *cpu = &s->trace->cpu;
@@ -261,11 +329,15 @@ static mill_status sweep_launches(sweep *s) {
         int64_t time = mill_i64(s->trace, &cpu->start, row);
         while (next < to->n_annotations && to->annotations[next].start <= time)
             push(s, next++);
-        site here = look_around(s, row, time);
-        last_site *before = &last[mill_u32(s->trace, &cpu->thread, row)];
-        if (memcmp(&here, &before->site, sizeof here) != 0) {
-            before->site = here;
-            before->number = kit_intern_add(to->table, (const char *)&here, sizeof here, 0);
+        uint32_t thread = mill_u32(s->trace, &cpu->thread, row);
+        last_site *before = &last[thread];
+        if (!same_as_before(s, before, row, time, next, thread)) {
+            site here = look_around(s, row, time, &before->until);
+            before->next = next;
+            if (memcmp(&here, &before->site, sizeof here) != 0) {
+                before->site = here;
+                before->number = kit_intern_add(to->table, (const char *)&here, sizeof here, 0);
+            }
         }
         to->of_launch[row] = before->number;
     }
@@ -285,14 +357,22 @@ static void add_sites_without_launch(sweep *s) {
     }
 }
 
+/* Some name is of an op of the autograd engine; many profiles have none. */
+static bool any_engine_op(const mill_trace *trace) {
+    for (uint32_t name = 0; name < trace->names.texts.n; name++)
+        if (strncmp(mill_name(trace, name), ENGINE_OP, strlen(ENGINE_OP)) == 0)
+            return true;
+    return false;
+}
+
 static void set_up(sweep *s) {
-    uint64_t n_cpu = s->trace->cpu.n;
-    s->name_roles = mill_scratch(s->run, s->trace->names.texts.n);
-    s->backward = mill_scratch(s->run, n_cpu);
-    if (s->patterns->rules.n > 0) {
+    uint64_t n_cpu = s->trace->cpu.n, n_names = s->trace->names.texts.n;
+    s->name_roles = mill_scratch(s->run, n_names);
+    s->name_ops = mill_scratch(s->run, n_names);
+    if (any_engine_op(s->trace))
+        s->backward = mill_scratch(s->run, n_cpu);
+    if (s->patterns->rules.n > 0)
         s->op = mill_scratch(s->run, n_cpu * sizeof *s->op);
-        memset(s->op, 0xff, n_cpu * sizeof *s->op);
-    }
     s->sites->of_launch = mill_scratch(s->run, n_cpu * sizeof *s->sites->of_launch);
     s->sites->table = kit_intern_create();
     s->ordinals = kit_intern_create();
@@ -317,7 +397,9 @@ mill_status sites_find(mill_run *run, const mill_trace *trace, const attribution
         .run = run, .trace = trace, .options = options, .patterns = patterns, .sites = ret_sites};
     set_up(&s);
     mark_launches(&s);
-    mill_status status = list_annotations(&s);
+    mill_status status = note_ops(&s);
+    if (status == MILL_OK)
+        status = list_annotations(&s);
     if (status == MILL_OK) {
         s.next_ordinal = mill_scratch(run, (ret_sites->n_annotations + 1) * sizeof *s.next_ordinal);
         find_engine(&s);
@@ -352,14 +434,20 @@ static size_t step_at(const site_table *sites, int64_t time) {
     return inside ? low - 1 : sites->n_steps;
 }
 
-uint32_t sites_of(const site_table *sites, const mill_trace *trace, uint64_t row) {
-    uint32_t launch = mill_u32(trace, &trace->gpu.launch, row);
-    if (launch != MILL_NONE)
-        return sites->of_launch[launch];
+static uint32_t site_without_launch(const site_table *sites, const mill_trace *trace,
+                                    uint64_t row) {
     size_t at = sites->n_steps;
     if (sites->by_start)
         at = step_at(sites, mill_i64(trace, &trace->gpu.start, row));
     return sites->of_step[at];
+}
+
+void sites_of(const site_table *sites, const mill_trace *trace, uint64_t first, size_t n,
+              uint32_t *ret_sites) {
+    kit_read_u32(trace, &trace->gpu.launch, first, n, ret_sites);
+    for (size_t i = 0; i < n; i++)
+        ret_sites[i] = ret_sites[i] != MILL_NONE ? sites->of_launch[ret_sites[i]]
+                                                 : site_without_launch(sites, trace, first + i);
 }
 
 site sites_get(const site_table *sites, uint32_t number) {

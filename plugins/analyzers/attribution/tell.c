@@ -2,6 +2,7 @@
 /* The report: how much was placed, by which method, and what the steps and stages hold. */
 #include "attribution.h"
 
+#include <tracemill/kit/columns.h>
 #include <tracemill/kit/trace_notes.h>
 
 #include <stdio.h>
@@ -40,11 +41,11 @@ typedef struct telling {
 /* ---------------------------------------------------------------- sums */
 
 /* Of what has no stage: the name of its annotation, one more for none, and one for no launch. */
-static uint32_t unplaced_name(const telling *t, uint64_t row, uint32_t place) {
+static uint32_t unplaced_name(const telling *t, uint32_t launch, uint32_t place) {
     uint32_t names = (uint32_t)t->trace->names.texts.n;
     if (place != MILL_NONE && t->value->method[place] != MILL_METHOD_NONE)
         return MILL_NONE;
-    if (mill_u32(t->trace, &t->trace->gpu.launch, row) == MILL_NONE)
+    if (launch == MILL_NONE)
         return names + 1;
     if (place == MILL_NONE || t->value->annotation[place] == MILL_NONE)
         return names;
@@ -78,22 +79,35 @@ static kit_tally sums_get(const telling *t, const sums *s, uint64_t i) {
     return all;
 }
 
+/* Columns of some rows of the trace's gpu. */
+typedef struct block {
+    int64_t start[KIT_BLOCK], dur[KIT_BLOCK];
+    uint32_t stream[KIT_BLOCK], launch[KIT_BLOCK];
+} block;
+
 static void sum_up(telling *t) {
     const mill_trace *trace = t->trace;
+    const mill_gpu *gpu = &trace->gpu;
+    block b;
     sums_init(t, &t->stages, t->value->n_stages);
     sums_init(t, &t->steps, t->value->n_steps);
     sums_init(t, &t->unplaced, trace->names.texts.n + 2);
-    for (uint64_t row = 0; row < trace->gpu.n; row++) {
-        uint32_t place = t->value->place[row];
-        uint32_t stream = mill_u32(trace, &trace->gpu.stream, row);
-        uint32_t device = mill_u32(trace, &trace->streams.device, stream);
-        int64_t start = mill_i64(trace, &trace->gpu.start, row);
-        int64_t end = start + mill_i64(trace, &trace->gpu.dur, row);
-        if (place != MILL_NONE) {
-            sums_add(t, &t->stages, t->value->stage[place], device, start, end);
-            sums_add(t, &t->steps, t->value->step[place], device, start, end);
+    for (uint64_t first = 0; first < gpu->n; first += KIT_BLOCK) {
+        size_t n = kit_block_rows(gpu->n, first);
+        kit_read_i64(trace, &gpu->start, first, n, b.start);
+        kit_read_i64(trace, &gpu->dur, first, n, b.dur);
+        kit_read_u32(trace, &gpu->stream, first, n, b.stream);
+        kit_read_u32(trace, &gpu->launch, first, n, b.launch);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t place = t->value->place[first + i];
+            uint32_t device = mill_u32(trace, &trace->streams.device, b.stream[i]);
+            int64_t start = b.start[i], end = start + b.dur[i];
+            if (place != MILL_NONE) {
+                sums_add(t, &t->stages, t->value->stage[place], device, start, end);
+                sums_add(t, &t->steps, t->value->step[place], device, start, end);
+            }
+            sums_add(t, &t->unplaced, unplaced_name(t, b.launch[i], place), device, start, end);
         }
-        sums_add(t, &t->unplaced, unplaced_name(t, row, place), device, start, end);
     }
 }
 
@@ -198,40 +212,34 @@ static const kit_column stage_columns[] = {
     {0},
 };
 
-static int compare_int64(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* How many distinct layers the places of a stage have, or MILL_UNKNOWN. */
-static int64_t count_layers(const telling *t, uint32_t stage, int64_t *room) {
-    int64_t n = 0, distinct = 0;
-    for (uint64_t p = 0; p < t->value->n_places; p++)
-        if (t->value->stage[p] == stage && t->value->layer[p] != MILL_UNKNOWN)
-            room[n++] = t->value->layer[p];
-    qsort(room, (size_t)n, sizeof *room, compare_int64);
-    for (int64_t i = 0; i < n; i++)
-        distinct += i == 0 || room[i] != room[i - 1];
-    return n > 0 ? distinct : MILL_UNKNOWN;
-}
-
-static mill_chunk chunk_of(const telling *t, uint32_t stage) {
-    for (uint64_t p = 0; p < t->value->n_places; p++)
-        if (t->value->stage[p] == stage)
-            return (mill_chunk)t->value->chunk[p];
-    return MILL_CHUNK_NONE;
+/* Of each stage: how many distinct layers its places have, 0 where none is known; and its chunk. */
+static void count_layers(const telling *t, int64_t *ret_layers, uint8_t *ret_chunks) {
+    kit_intern *seen = kit_intern_create();
+    for (uint64_t p = t->value->n_places; p-- > 0;) {
+        uint32_t stage = t->value->stage[p];
+        if (stage == MILL_NONE)
+            continue;
+        ret_chunks[stage] = t->value->chunk[p]; /* the first place's is what stays */
+        int64_t key[2] = {stage, t->value->layer[p]};
+        uint32_t n = kit_intern_count(seen);
+        if (key[1] != MILL_UNKNOWN)
+            ret_layers[stage] += kit_intern_add(seen, (const char *)key, sizeof key, 0) == n;
+    }
+    kit_intern_destroy(seen);
 }
 
 static void tell_stages(const telling *t) {
     if (t->value->n_stages == 0)
         return;
     kit_table *table = kit_table_of(t->report, "stages", "Stages", NULL, stage_columns);
-    int64_t *room = mill_scratch(t->run, t->value->n_places * sizeof *room);
+    int64_t *layers = mill_scratch(t->run, t->value->n_stages * sizeof *layers);
+    uint8_t *chunks = mill_scratch(t->run, t->value->n_stages);
+    count_layers(t, layers, chunks);
     for (uint32_t i = 0; i < t->value->n_stages; i++) {
         kit_table_row(table);
         kit_cell_text(table, t->value->stages[i]);
-        kit_cell_text(table, chunk_names[chunk_of(t, i)]);
-        kit_cell_int(table, count_layers(t, i, room));
+        kit_cell_text(table, chunk_names[chunks[i]]);
+        kit_cell_int(table, layers[i] > 0 ? layers[i] : MILL_UNKNOWN);
         kit_tally all = sums_get(t, &t->stages, i);
         kit_cell_int(table, all.n);
         kit_cell_int(table, all.sum);

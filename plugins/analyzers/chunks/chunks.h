@@ -86,6 +86,7 @@ typedef struct chunks_analysis {
     kit_activities all;
     const uint8_t *transfers; /* of each kind of the trace: it moves data */
     uint32_t methods;         /* bit m: the mill_method m is in use */
+    uint8_t *counted;         /* of each place: a method in use gave it to a chunk */
     chunks_device *devices;   /* of each of all.devices */
     bool weight_given, weight_used;
     bool in_steps; /* only work in a profiler's step counts */
@@ -104,8 +105,10 @@ mill_status chunks_measure(mill_run *run, const mill_trace *trace,
 void chunks_find_pairs(mill_run *run, const chunks_analysis *a, chunks_device *d);
 /* From means to the costs on each basis (cost.c). */
 mill_status chunks_cost(mill_run *run, chunks_analysis *a);
-/* The activity counts: its place is one that a method in use gave to a chunk. */
-bool chunks_counts(const chunks_analysis *a, uint32_t place);
+/* An activity of that place counts. */
+static inline bool chunks_counts(const chunks_analysis *a, uint32_t place) {
+    return place != MILL_NONE && a->counted[place];
+}
 
 /* The methods in use: "annotation + rule"; "" if nothing was placed. */
 const char *chunks_method(mill_run *run, const chunks_analysis *a);

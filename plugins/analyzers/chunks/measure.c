@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/arena.h>
 
 #define CANCEL_ROWS (1u << 16) /* activities between two looks at `cancelled` */
 
@@ -38,10 +39,12 @@ typedef struct measuring {
 
 /* ---------------------------------------------------------------- what counts */
 
-bool chunks_counts(const chunks_analysis *a, uint32_t place) {
+static void mark_counted(chunks_analysis *a) {
     const mill_attribution *p = a->all.places;
-    return place != MILL_NONE && p->chunk[place] != MILL_CHUNK_NONE && p->chunk[place] < CHUNKS &&
-           (a->methods >> p->method[place] & 1) && (!a->in_steps || p->step[place] != MILL_NONE);
+    for (uint64_t i = 0; i < p->n_places; i++)
+        a->counted[i] = p->chunk[i] != MILL_CHUNK_NONE && p->chunk[i] < CHUNKS &&
+                        (a->methods >> p->method[i] & 1) &&
+                        (!a->in_steps || p->step[i] != MILL_NONE);
 }
 
 /* Where there are steps, what lies outside of them is no whole chunk. */
@@ -90,6 +93,7 @@ static bool is_transfer(const chunks_analysis *a, uint16_t kind) {
 static mill_status measure_methods(mill_run *run, chunks_analysis *a) {
     const mill_attribution *p = a->all.places;
     a->methods = ~0u;
+    mark_counted(a);
     for (size_t i = 0; i < a->all.n_devices; i++) {
         const kit_device *device = &a->all.devices[i];
         kit_tally all = {0}, by[MILL_METHODS] = {0};
@@ -159,8 +163,8 @@ static cell_key key_of(const mill_attribution *p, uint32_t place) {
 
 static void set_up_cells(measuring *m) {
     const mill_attribution *p = m->a->all.places;
-    cell_key *keys = mill_scratch(m->run, p->n_places * sizeof *keys);
-    size_t n = 0;
+    cell_key *keys = kit_alloc(p->n_places, sizeof *keys);
+    size_t n = 0, n_cells = 0;
     m->cell_of = mill_scratch(m->run, p->n_places * sizeof *m->cell_of);
     for (uint32_t i = 0; i < p->n_places; i++) {
         m->cell_of[i] = MILL_NONE;
@@ -168,7 +172,9 @@ static void set_up_cells(measuring *m) {
             keys[n++] = key_of(p, i);
     }
     qsort(keys, n, sizeof *keys, compare_keys);
-    m->cells = mill_scratch(m->run, n * sizeof *m->cells);
+    for (size_t i = 0; i < n; i++)
+        n_cells += i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0;
+    m->cells = mill_scratch(m->run, n_cells * sizeof *m->cells);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || compare_samples(&keys[i - 1], &keys[i]) != 0)
             m->n_samples++;
@@ -176,6 +182,7 @@ static void set_up_cells(measuring *m) {
             m->cells[m->n_cells++] = (cell){.key = keys[i], .sample = m->n_samples - 1};
         m->cell_of[keys[i].place] = (uint32_t)(m->n_cells - 1);
     }
+    free(keys);
 }
 
 static mill_status fill_cells(const measuring *m, chunks_device *d) {
@@ -324,11 +331,14 @@ mill_status chunks_measure(mill_run *run, const mill_trace *trace,
     if (status != MILL_OK)
         return status;
     a->devices = mill_scratch(run, a->all.n_devices * sizeof *a->devices);
+    a->counted = mill_scratch(run, attribution->n_places);
     status = measure_methods(run, a);
     if (status != MILL_OK)
         return status;
     choose_methods(a);
+    mark_counted(a);
     a->in_steps = any_in_step(a);
+    mark_counted(a);
     measuring m = {.run = run, .a = a};
     set_up_cells(&m);
     bool known = false;

@@ -23,25 +23,14 @@ static void cover(mill_run *run, kit_cover *c, const kit_set *set) {
     kit_cover_init(c, set, mill_scratch(run, (set->n + 1) * sizeof(int64_t)));
 }
 
-/* When a forward chunk is active, or a backward one. */
-static kit_set active_set(mill_run *run, const chunks_analysis *a, const kit_device *device,
-                          bool forward) {
-    const uint8_t *chunk = a->all.places->chunk;
-    kit_set set = {0};
-    for (int fill = 0; fill < 2; fill++) {
-        if (fill)
-            set = (kit_set){mill_scratch(run, set.n * sizeof *set.v), 0};
-        for (size_t i = 0; i < device->n; i++) {
-            const kit_activity *x = &device->v[i];
-            if (!chunks_counts(a, x->place) || (chunk[x->place] == MILL_CHUNK_FORWARD) != forward)
-                continue;
-            if (fill)
-                set.v[set.n] = (kit_interval){x->start, x->end};
-            set.n++;
-        }
-    }
-    set.n = kit_intervals_normalise(set.v, set.n);
-    return set;
+enum { BACKWARD, FORWARD };
+
+/* In what sort of chunk an activity is. */
+static uint32_t direction(const void *context, const kit_activity *x) {
+    const chunks_analysis *a = context;
+    if (!chunks_counts(a, x->place))
+        return MILL_NONE;
+    return a->all.places->chunk[x->place] == MILL_CHUNK_FORWARD ? FORWARD : BACKWARD;
 }
 
 static int compare_starts(const void *a, const void *b) {
@@ -123,12 +112,14 @@ void chunks_find_pairs(mill_run *run, const chunks_analysis *a, chunks_device *d
         if (d->samples[i].chunk == MILL_CHUNK_PAIR)
             add_pair(&p, &f, d->samples[i].span);
     if (p.n == 0 && d->n[MILL_CHUNK_FORWARD] > 0 && d->n[MILL_CHUNK_BACKWARD] > 0) {
-        kit_set forward = active_set(run, a, d->device, true);
-        kit_set backward = active_set(run, a, d->device, false);
-        kit_set both = {mill_scratch(run, (forward.n + backward.n) * sizeof(kit_interval)), 0};
-        both.n = kit_intervals_intersect(forward.v, forward.n, backward.v, backward.n, both.v);
-        cover(run, &f.forward, &forward);
-        cover(run, &f.backward, &backward);
+        kit_set active[2];
+        kit_sets_of(run, d->device, direction, a, active, 2);
+        size_t most = active[FORWARD].n + active[BACKWARD].n;
+        kit_set both = {mill_scratch(run, most * sizeof(kit_interval)), 0};
+        both.n = kit_intervals_intersect(active[FORWARD].v, active[FORWARD].n, active[BACKWARD].v,
+                                         active[BACKWARD].n, both.v);
+        cover(run, &f.forward, &active[FORWARD]);
+        cover(run, &f.backward, &active[BACKWARD]);
         cover(run, &f.both, &both);
         f.n_f = list_chunks(run, d, MILL_CHUNK_FORWARD, &f.f);
         f.n_b = list_chunks(run, d, MILL_CHUNK_BACKWARD, &f.b);

@@ -3,8 +3,8 @@
 #include "communication.h"
 
 #include <stdio.h>
+#include <tracemill/kit/rank_waits.h>
 #include <tracemill/kit/trace_notes.h>
-#include <tracemill/kit/waits.h>
 
 enum { TRACE, ATTRIBUTION };
 

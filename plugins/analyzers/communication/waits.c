@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of communication is waiting: ranks for each other, and the CPU for the device. */
-#include <tracemill/kit/waits.h>
+#include <tracemill/kit/rank_waits.h>
 
 #include "communication.h"
 
@@ -24,7 +24,7 @@ static const kit_column layer_columns[] = {
 };
 
 static void tell_layers(const communication_analysis *analysis, kit_table *t,
-                        const kit_device *device, const kit_waits *waits) {
+                        const kit_device *device, const kit_rank_waits *waits) {
     for (size_t i = 0; i < waits->n_layers; i++) {
         const kit_layer_wait *w = &waits->layers[i];
         kit_table_row(t);
@@ -40,12 +40,12 @@ static void tell_layers(const communication_analysis *analysis, kit_table *t,
 
 mill_status communication_tell_waits(const communication_analysis *analysis, kit_report *r) {
     size_t n = analysis->all.n_devices;
-    kit_waits *waits = mill_scratch(analysis->run, n * sizeof *waits);
+    kit_rank_waits *waits = mill_scratch(analysis->run, n * sizeof *waits);
     bool any = false, layered = false;
     for (size_t i = 0; i < n; i++) {
         mill_status status =
-            kit_waits_find(analysis->run, &analysis->all, &analysis->all.devices[i],
-                           &analysis->options->notify, &waits[i]);
+            kit_rank_waits_find(analysis->run, &analysis->all, &analysis->all.devices[i],
+                                &analysis->options->notify, &waits[i]);
         if (status != MILL_OK)
             return status;
         any |= waits[i].all.n > 0;

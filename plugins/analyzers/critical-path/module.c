@@ -58,9 +58,9 @@ static const mill_stage stage = {
     .help = "From the last end back to the first start of each device: before each activity stands "
             "the one it waited for, on its own stream, on another, or, if it was launched late, "
             "the one that ended last. What lies on this path decides how long it all takes; what "
-            "does not can get faster for nothing. The path and its gaps fill the window. Waits "
-            "are told by timing, since a profile does not say what waits for what: the path is a "
-            "heuristic, and its thresholds are options.",
+            "does not can get faster for nothing. The path and its gaps fill the window. Where the "
+            "trace records the waits of streams for events, they decide. Else waits are told by "
+            "timing: the path is a heuristic, and its thresholds are options.",
     .inputs = inputs,
     .outputs = outputs,
     .options = options,

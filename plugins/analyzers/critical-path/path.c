@@ -24,6 +24,7 @@ typedef struct finder {
     const kit_gap_rule *rule;
     uint32_t *stream_last; /* of each stream: what ended last, or NONE */
     uint32_t last;         /* of all that takes time */
+    kit_waits waits;
     links links;
 } finder;
 
@@ -53,17 +54,32 @@ static bool launched_after(const finder *f, const kit_activity *a, int64_t time)
     return launch != MILL_NONE && mill_i64(trace, &trace->cpu.start, launch) >= time;
 }
 
-/* Where the step before the activity leads; all ends up to its start are known. Another stream is
- * what it waited for if that ended just before, while its own had been free for longer than the
- * pause between two kernels. */
-static path_link link_of(const finder *f, const kit_activity *a, uint32_t own, uint32_t other) {
+/* Whether what the trace records that the activity waited for held it up: its own stream was free,
+ * and it was launched, before that ended. */
+static bool held_up(const finder *f, const kit_activity *a, uint32_t own, uint32_t recorded) {
+    const kit_activity *v = f->device->v;
+    return (own == NONE || v[recorded].end > v[own].end) && !launched_after(f, a, v[recorded].end);
+}
+
+/* Whether by timing it waited for another stream: what ended last of all ended just before, while
+ * its own had been free for longer than the pause between two kernels. */
+static bool seems_held_up(const finder *f, const kit_activity *a, uint32_t own, uint32_t other) {
+    const kit_activity *v = f->device->v;
+    bool later = other != NONE && (own == NONE || v[other].end > v[own].end);
+    bool paused = own == NONE || a->start - v[own].end > f->rule->kernel_gap;
+    return later && paused && v[other].stream != a->stream &&
+           a->start - v[other].end <= f->rule->tolerance;
+}
+
+/* Where the step before the activity leads; all ends up to its start are known. */
+static path_link link_of(const finder *f, const kit_activity *a, uint32_t own, uint32_t other,
+                         uint32_t recorded) {
     const kit_activity *v = f->device->v;
     if (own == NONE && other == NONE)
         return PATH_FIRST;
-    bool later = other != NONE && (own == NONE || v[other].end > v[own].end);
-    bool paused = own == NONE || a->start - v[own].end > f->rule->kernel_gap;
-    if (later && paused && v[other].stream != a->stream &&
-        a->start - v[other].end <= f->rule->tolerance)
+    if (recorded != NONE && held_up(f, a, own, recorded))
+        return PATH_RECORDED;
+    if (recorded == NONE && seems_held_up(f, a, own, other))
         return PATH_CROSS;
     if (launched_after(f, a, v[own == NONE ? other : own].end))
         return PATH_HOST;
@@ -73,11 +89,17 @@ static path_link link_of(const finder *f, const kit_activity *a, uint32_t own, u
 static void link_activity(finder *f, uint32_t i) {
     const kit_activity *v = f->device->v;
     uint32_t own = f->stream_last[v[i].stream], other = f->last;
-    path_link link = link_of(f, &v[i], own, other);
+    uint32_t recorded = kit_waited_for(&f->waits, i);
+    if (recorded != NONE && v[recorded].end > v[i].start)
+        recorded = NONE; /* times contradict it */
+    path_link link = link_of(f, &v[i], own, other, recorded);
     bool to_own =
         own != NONE && (link == PATH_STREAM ||
                         (link == PATH_HOST && (other == NONE || v[own].end > v[other].end)));
-    f->links.before[i] = to_own ? own : link == PATH_FIRST ? NONE : other;
+    f->links.before[i] = to_own                  ? own
+                         : link == PATH_FIRST    ? NONE
+                         : link == PATH_RECORDED ? recorded
+                                                 : other;
     f->links.link[i] = (uint8_t)link;
 }
 
@@ -126,7 +148,8 @@ static void walk_back(const finder *f, path *ret_path) {
             .ready = v[i].start,
             .cause = PATH_LATE,
         };
-        ret_path->hops += f->links.link[i] == PATH_CROSS;
+        ret_path->recorded += f->links.link[i] == PATH_RECORDED;
+        ret_path->hops += f->links.link[i] == PATH_RECORDED || f->links.link[i] == PATH_CROSS;
     }
     ret_path->head = v[ret_path->v[0].activity].start - f->device->window.start;
     ret_path->tail = f->device->window.end - v[last_of(f)].end;
@@ -173,11 +196,14 @@ mill_status path_find(mill_run *run, const kit_activities *all, const kit_device
         .links = {kit_alloc(device->n, sizeof *f.links.before), kit_alloc(device->n, 1)},
     };
     memset(f.stream_last, 0xff, all->n_streams * sizeof *f.stream_last); /* NONE */
-    mill_status status = link_all(&f);
+    mill_status status = kit_waits_init(&f.waits, run, all, device);
+    if (status == MILL_OK)
+        status = link_all(&f);
     if (status == MILL_OK) {
         walk_back(&f, ret_path);
         status = explain(&f, ret_path);
     }
+    kit_waits_finish(&f.waits);
     free(f.stream_last);
     free(f.links.before);
     free(f.links.link);

@@ -15,10 +15,11 @@ typedef struct path_options {
 
 /* Why the step before an activity leads where it does. */
 typedef enum path_link {
-    PATH_FIRST,  /* nowhere: the path begins here */
-    PATH_STREAM, /* to what came before it on its stream */
-    PATH_CROSS,  /* to what ended last on another stream */
-    PATH_HOST,   /* it was launched late: to what ended last before it on any stream */
+    PATH_FIRST,    /* nowhere: the path begins here */
+    PATH_STREAM,   /* to what came before it on its stream */
+    PATH_RECORDED, /* to what it waited for on another stream, as the trace records */
+    PATH_CROSS,    /* to what ended last on another stream */
+    PATH_HOST,     /* it was launched late: to what ended last before it on any stream */
 } path_link;
 
 /* One step of the path, from its start to the end of the window: an activity, and the gap before
@@ -37,6 +38,7 @@ typedef struct path {
     size_t n;
     int64_t head, tail; /* ns of the window before and after it */
     int64_t hops;       /* steps to another stream */
+    int64_t recorded;   /* of these, those that the trace records */
 } path;
 
 /* The path that decides how long the device's window is. MILL_OK or E_CANCELLED. */

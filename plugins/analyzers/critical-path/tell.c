@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/lane.h>
+#include <tracemill/kit/top.h>
 #include <tracemill/kit/trace_notes.h>
 
 #define HOST PATH_LATE /* beside the causes of gaps: it waited for the CPU */
@@ -85,9 +86,9 @@ static sums add_up(mill_run *run, const kit_activities *all, const kit_device *d
 
 /* |M ∖ C|: what is exposed may still not be on the path, and the other way round. */
 static int64_t exposed_of(const kit_device *device) {
-    int64_t states[KIT_STATES];
-    kit_states(device->sets, device->window.start, device->window.end, states);
-    return kit_time_in(states, KIT_IN_COMM & ~KIT_IN_COMP);
+    const kit_set *comp = &device->sets[KIT_COMP], *comm = &device->sets[KIT_COMM];
+    return kit_intervals_length(comm->v, comm->n) -
+           kit_intervals_common(comm->v, comm->n, comp->v, comp->n);
 }
 
 static void tell_figures(kit_report *r, const sums *s, bool several) {
@@ -114,6 +115,9 @@ static void tell_figures(kit_report *r, const sums *s, bool several) {
                    (int64_t)s->path->n);
     kit_figure_int(r, MILL_KIND_COUNT, "stream_hops", "steps to another stream", scope,
                    "Steps on which an activity waited for one of another stream.", s->path->hops);
+    kit_figure_int(r, MILL_KIND_COUNT, "hops_recorded", "of these recorded", scope,
+                   "Steps to another stream that the trace records; the others are told by timing.",
+                   s->path->recorded);
     kit_figure_int(r, MILL_KIND_NS, "exposed_comm", "exposed communication", scope,
                    "|M ∖ C|, for comparison: exposed is not the same as critical.",
                    exposed_of(s->device));
@@ -216,14 +220,17 @@ static int compare_time(const void *a, const void *b) {
 
 /* The longest ones, in order of time. */
 static void tell_segments(kit_table *t, const sums *s, size_t top) {
-    const kit_activity **v = kit_alloc(s->path->n, sizeof *v);
-    size_t n = 0;
-    for (size_t i = 0; i < s->path->n; i++)
-        if (s->device->v[s->path->v[i].activity].cls == KIT_COMM)
-            v[n++] = &s->device->v[s->path->v[i].activity];
-    qsort(v, n, sizeof *v, compare_longest);
-    n = n < top ? n : top;
-    qsort(v, n, sizeof *v, compare_time);
+    kit_top longest;
+    kit_top_init(&longest, top, sizeof(const kit_activity *), compare_longest);
+    for (size_t i = 0; i < s->path->n; i++) {
+        const kit_activity *a = &s->device->v[s->path->v[i].activity];
+        if (a->cls == KIT_COMM)
+            kit_top_add(&longest, &a);
+    }
+    size_t n = kit_top_sort(&longest);
+    const kit_activity **v = longest.v;
+    if (n > 0)
+        qsort(v, n, sizeof *v, compare_time);
     for (size_t i = 0; i < n; i++) {
         kit_table_row(t);
         kit_cell_int(t, s->device->id);
@@ -235,7 +242,7 @@ static void tell_segments(kit_table *t, const sums *s, size_t top) {
         kit_cell_int(t,
                      v[i]->place == MILL_NONE ? MILL_UNKNOWN : s->all->places->layer[v[i]->place]);
     }
-    free(v);
+    kit_top_finish(&longest);
 }
 
 /* ---------------------------------------------------------------- lanes */
@@ -284,11 +291,22 @@ static void tell_summary(kit_report *r, const sums *list, size_t n) {
             kit_format_percent(exposed, exposed_of(longest->device), longest->T));
 }
 
-static void tell_notes(mill_run *run, kit_report *r, const kit_activities *all) {
+static void tell_notes(mill_run *run, kit_report *r, const kit_activities *all, const path *paths) {
+    int64_t recorded = 0, hops = 0;
+    for (size_t d = 0; d < all->n_devices; d++) {
+        recorded += paths[d].recorded;
+        hops += paths[d].hops;
+    }
     kit_note_trace(run, r, all->trace);
-    kit_note(r, MILL_INFO, "method",
-             "What an activity waited for is told by timing, a heuristic: a profile does not say "
-             "what waits for what.");
+    if (recorded > 0)
+        kit_note(r, MILL_INFO, "method",
+                 "The trace records what streams wait for, and so %lld of %lld steps to another "
+                 "stream; the others are told by timing, a heuristic.",
+                 (long long)recorded, (long long)hops);
+    else
+        kit_note(r, MILL_INFO, "method",
+                 "What an activity waited for is told by timing, a heuristic: the trace records "
+                 "no waits that lead to another stream.");
     if (!all->places)
         kit_note(r, MILL_INFO, "no_attribution",
                  "Without an attribution stages and layers are unknown.");
@@ -303,7 +321,7 @@ mill_report *path_tell(mill_run *run, const kit_activities *all, const path_opti
     for (size_t d = 0; d < n; d++)
         list[d] = add_up(run, all, &all->devices[d], &paths[d]);
     tell_summary(r, list, n);
-    tell_notes(run, r, all);
+    tell_notes(run, r, all, paths);
     for (size_t d = 0; d < n; d++)
         tell_figures(r, &list[d], n > 1);
     if (n == 0)

@@ -103,9 +103,11 @@ static mill_status look_at(findings_analysis *a, findings_device *d) {
         d->sums[v->cls] = kit_add(d->sums[v->cls], v->end - v->start);
     }
     d->primary = kit_primary_stream(a->run, &a->all, d->view);
-    mill_status status = kit_waits_find(a->run, &a->all, d->view, &a->options->notify, &d->waits);
+    mill_status status =
+        kit_rank_waits_find(a->run, &a->all, d->view, &a->options->notify, &d->waits);
     if (status == MILL_OK)
-        status = kit_sms_measure(a->run, &a->all, d->view, d->covers, &d->sms);
+        status = kit_sms_measure(&d->sms, a->run, &a->all, d->view, &d->covers[KIT_COMP],
+                                 &d->covers[KIT_COMM]);
     if (status == MILL_OK)
         status = findings_compare_ops(a, d);
     return status;

@@ -5,9 +5,9 @@
 
 #include <tracemill/kit/gaps.h>
 #include <tracemill/kit/host.h>
+#include <tracemill/kit/rank_waits.h>
 #include <tracemill/kit/report.h>
 #include <tracemill/kit/sms.h>
-#include <tracemill/kit/waits.h>
 
 typedef struct findings_options {
     kit_selection selection;
@@ -54,7 +54,7 @@ typedef struct findings_device {
     int64_t states[KIT_STATES];
     kit_cover covers[KIT_CLASSES];
     int64_t sums[KIT_CLASSES]; /* Σ durations; MILL_UNKNOWN if they do not fit */
-    kit_waits waits;
+    kit_rank_waits waits;
     kit_sms sms;
     uint32_t primary; /* stream, or KIT_ALL_STREAMS */
     findings_op *ops; /* those that can be compared */

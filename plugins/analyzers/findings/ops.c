@@ -133,10 +133,11 @@ static double spread_of(const int64_t *durs, size_t n, int64_t least) {
 static void measure_op(const comparing *c, const uint32_t *members, size_t n, findings_op *op) {
     const findings_options *o = c->analysis->options;
     int64_t *all = c->durs, *with = all + n, *without = with + n;
+    kit_cover_cursor comm = {&c->device->covers[KIT_COMM], 0};
     for (size_t i = 0; i < n; i++) {
         const kit_activity *a = &c->device->view->v[members[i]];
         int64_t dur = all[i] = a->end - a->start;
-        int64_t under = kit_covered(&c->device->covers[KIT_COMM], (kit_interval){a->start, a->end});
+        int64_t under = kit_covered_next(&comm, (kit_interval){a->start, a->end});
         if (dur > 0 && (double)under >= o->with_comm / 100 * (double)dur)
             with[op->n_with++] = dur;
         if ((double)under <= o->without_comm / 100 * (double)dur)
@@ -209,12 +210,13 @@ static void find_kinds(const findings_analysis *analysis, findings_device *d) {
     for (size_t i = 0; i < d->n_ops; i++)
         if (d->ops[i].kind < n && is_contended(analysis, &d->ops[i]))
             add_op(&d->ops[i], &kinds[d->ops[i].kind]);
+    kit_cover_cursor comm = {&d->covers[KIT_COMM], 0};
     for (size_t i = 0; i < d->view->n; i++) {
         const kit_activity *a = &d->view->v[i];
         if (a->cls != KIT_COMP || a->kind >= n || kinds[a->kind].with <= kinds[a->kind].without)
             continue;
         const findings_kind *k = &kinds[a->kind];
-        int64_t under = kit_covered(&d->covers[KIT_COMM], (kit_interval){a->start, a->end});
+        int64_t under = kit_covered_next(&comm, (kit_interval){a->start, a->end});
         kinds[a->kind].slowed += (double)under * (1 - (double)k->without / (double)k->with);
     }
     d->kinds = kinds;

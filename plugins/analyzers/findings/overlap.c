@@ -136,7 +136,7 @@ static void check_waits(findings_analysis *analysis, const findings_device *d) {
 
 /* The wait of the last layer over that of the first, within the step in which it rises most; 0:
  * there are no two layers. */
-static double rise_of(const kit_waits *waits) {
+static double rise_of(const kit_rank_waits *waits) {
     double most = 0;
     for (size_t first = 0, i = 1; i < waits->n_layers; i++) {
         if (waits->layers[i].step != waits->layers[first].step)
@@ -153,7 +153,7 @@ static double rise_of(const kit_waits *waits) {
 
 static void check_skew(findings_analysis *analysis, const findings_device *d) {
     const findings_options *o = analysis->options;
-    const kit_waits *waits = &d->waits;
+    const kit_rank_waits *waits = &d->waits;
     findings_check check = {
         .rule = "G3",
         .at = MILL_UNKNOWN,

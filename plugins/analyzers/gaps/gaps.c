@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tracemill/kit/arena.h>
 #include <tracemill/kit/lane.h>
+#include <tracemill/kit/top.h>
 #include <tracemill/kit/trace_notes.h>
 
 #define CAUSES (KIT_GAP_CAUSES + 1)
@@ -18,6 +18,7 @@ typedef struct line {
     kit_gaps gaps;
     int64_t time; /* Σ of the gaps, which do not coincide */
     int64_t n[CAUSES], times[CAUSES];
+    int64_t methods[KIT_GAP_METHODS]; /* gaps, by what their cause is told by */
 } line;
 
 typedef struct analysis {
@@ -62,6 +63,7 @@ static void add_up(const analysis *a, line *l) {
         part parts[2];
         size_t n = split(a, gap, parts);
         l->time += gap->end - gap->start;
+        l->methods[gap->method]++;
         for (size_t p = 0; p < n; p++) {
             l->n[parts[p].cause]++;
             l->times[parts[p].cause] += parts[p].end - parts[p].start;
@@ -88,6 +90,14 @@ static mill_status analyse(analysis *a) {
 
 /* ---------------------------------------------------------------- figures and causes */
 
+/* Of all gaps of the device's streams. */
+static int64_t told_by(const analysis *a, size_t d, kit_gap_method method) {
+    int64_t n = 0;
+    for (size_t s = 0; s < a->all.n_streams; s++)
+        n += a->all.streams[s].device == d ? a->streams[s].methods[method] : 0;
+    return n;
+}
+
 static void tell_figures(kit_report *r, const analysis *a, size_t d) {
     char text[KIT_NUMBER_MAX + 8];
     snprintf(text, sizeof text, "device %s", a->all.devices[d].number);
@@ -100,6 +110,15 @@ static void tell_figures(kit_report *r, const analysis *a, size_t d) {
     kit_figure_int(r, MILL_KIND_COUNT, "idle_gaps", "times idle", scope, NULL, (int64_t)l->gaps.n);
     kit_figure_ratio(r, "idle_over_T", "window lost to idle time", scope, "idle / window", l->time,
                      window->end - window->start);
+    if (a->options->by == GAPS_BY_HTA)
+        return;
+    kit_figure_int(r, MILL_KIND_COUNT, "gaps_recorded", "gaps told by recorded waits", scope,
+                   "Gaps of streams whose cause follows from the waits that the trace records.",
+                   told_by(a, d, KIT_GAP_RECORDED));
+    kit_figure_int(r, MILL_KIND_COUNT, "gaps_by_timing", "gaps told by timing", scope,
+                   "Gaps of streams whose cause is told by what else ran, a heuristic; the others "
+                   "are told by their length and launch.",
+                   told_by(a, d, KIT_GAP_BY_TIMING));
 }
 
 static const kit_column idle_cause_columns[] = {
@@ -189,6 +208,8 @@ static const kit_column gap_columns[] = {
     {MILL_KIND_TEXT, "blocker_stage", "blocker stage", NULL},
     {MILL_KIND_ID, "blocker_layer", "layer", NULL},
     {MILL_KIND_TEXT, "blocker", "blocker", "Its kind, or name where it has none."},
+    {MILL_KIND_TEXT, "method", "told",
+     "By what the cause is told: recorded, by timing, by length."},
     {0},
 };
 
@@ -218,6 +239,7 @@ static void tell_gap(kit_table *t, const analysis *a, const kit_device *device, 
         blocker = &device->v[gap->blocker];
     kit_cell_int(t, blocker ? a->all.streams[blocker->stream].id : MILL_UNKNOWN);
     tell_activity(t, &a->all, blocker);
+    kit_cell_text(t, a->options->by == GAPS_BY_HTA ? NULL : kit_gap_method_names[gap->method]);
 }
 
 static int compare_largest(const void *a, const void *b) {
@@ -226,26 +248,16 @@ static int compare_largest(const void *a, const void *b) {
     return i != j ? (i < j) - (i > j) : (x->start > y->start) - (x->start < y->start);
 }
 
-/* Twice `top` are kept at most, and sorted whenever they are so many. */
 static void tell_largest(kit_table *t, const analysis *a, const kit_device *device, const line *l,
                          bool with_blocker) {
-    size_t n = 0, top = (size_t)a->options->top;
-    const kit_gap **v = kit_alloc(2 * top, sizeof *v), *least = NULL;
-    for (size_t i = 0; i < l->gaps.n; i++) {
-        const kit_gap *gap = &l->gaps.v[i];
-        if (least && compare_largest(&gap, &least) > 0)
-            continue;
-        v[n++] = gap;
-        if (n < 2 * top)
-            continue;
-        qsort(v, n, sizeof *v, compare_largest);
-        n = top;
-        least = v[n - 1];
-    }
-    qsort(v, n, sizeof *v, compare_largest);
-    for (size_t i = 0; i < n && i < top; i++)
-        tell_gap(t, a, device, v[i], with_blocker);
-    free(v);
+    kit_top largest;
+    kit_top_init(&largest, (size_t)a->options->top, sizeof(const kit_gap *), compare_largest);
+    for (size_t i = 0; i < l->gaps.n; i++)
+        kit_top_add(&largest, &(const kit_gap *){&l->gaps.v[i]});
+    size_t n = kit_top_sort(&largest);
+    for (size_t i = 0; i < n; i++)
+        tell_gap(t, a, device, ((const kit_gap *const *)largest.v)[i], with_blocker);
+    kit_top_finish(&largest);
 }
 
 /* ---------------------------------------------------------------- lanes */
@@ -322,8 +334,19 @@ static void tell_notes(kit_report *r, const analysis *a) {
         kit_note(r, MILL_INFO, "rule", "Causes by HolisticTraceAnalysis's rule, for comparison.");
         return;
     }
-    kit_note(r, MILL_INFO, "rule",
-             "Causes are told by timing, a heuristic: a profile does not say what waits for what.");
+    int64_t recorded = 0;
+    for (size_t d = 0; d < a->all.n_devices; d++)
+        recorded += told_by(a, d, KIT_GAP_RECORDED);
+    if (recorded > 0)
+        kit_note(
+            r, MILL_INFO, "rule",
+            "The trace records what streams wait for, and so why %lld of their gaps are there; "
+            "the causes of the others are told by timing, a heuristic.",
+            (long long)recorded);
+    else
+        kit_note(r, MILL_INFO, "rule",
+                 "Causes are told by timing, a heuristic: the trace records no waits that explain "
+                 "gaps.");
     if (!a->all.places)
         kit_note(r, MILL_INFO, "no_attribution",
                  "Without an attribution stages and layers are unknown, and a wait for another "

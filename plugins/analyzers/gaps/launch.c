@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
+#include <tracemill/kit/sort.h>
 #include <tracemill/kit/stats.h>
 #include <tracemill/kit/trace_notes.h>
 
@@ -41,11 +42,6 @@ typedef struct analysis {
     int64_t *values; /* as long: for what is asked about next */
 } analysis;
 
-static int compare_rows(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int64_t call_start(const analysis *a, uint32_t call) {
     return mill_i64(a->all.trace, &a->all.trace->cpu.start, call);
 }
@@ -72,57 +68,20 @@ static launch_state find_launch(const analysis *a, const kit_activity *activity,
 
 /* ---------------------------------------------------------------- one device */
 
-/* What ran on a stream before the window is not known, so its first activity counts only if it was
- * launched in it. */
-static size_t find_unqueued(const analysis *a, const kit_device *device, int64_t *stream_end,
-                            int64_t *ret_values) {
-    size_t n = 0;
-    for (size_t i = 0; i < device->n; i++) {
-        const kit_activity *activity = &device->v[i];
-        int64_t *end = &stream_end[activity->stream], latency;
-        uint32_t call;
-        if (find_launch(a, activity, &call, &latency) == LAUNCH_VALID &&
-            call_start(a, call) >= *end && latency < a->options->unqueued)
-            ret_values[n++] = latency;
-        *end = activity->end > *end ? activity->end : *end;
-    }
-    return n;
-}
+/* A device's activities, and which of them have a valid launch: the part of the analysis' arrays
+ * from `first` on is of these, in order. */
+typedef struct found {
+    const kit_device *device;
+    size_t first, n;
+    uint8_t *valid;  /* of each activity */
+    uint32_t *calls; /* rows of the valid calls, then of the negative ones */
+} found;
 
-/* Sorts the rows of the valid calls, which is by their starts. An activity that starts when
- * another is launched has left the queue. */
-static int64_t find_queue_depth(const analysis *a, const kit_device *device, uint32_t *calls,
-                                size_t n) {
-    int64_t most = 0;
-    size_t next = 0, started = 0;
-    qsort(calls, n, sizeof *calls, compare_rows);
-    for (size_t i = 0; i < n; i++) {
-        for (; next < device->n && device->v[next].start <= call_start(a, calls[i]); next++) {
-            uint32_t call;
-            int64_t latency;
-            started += find_launch(a, &device->v[next], &call, &latency) == LAUNCH_VALID;
-        }
-        int64_t depth = (int64_t)(i + 1) - (int64_t)started;
-        most = depth > most ? depth : most;
-    }
-    return most;
-}
-
-/* How long the calls took; one that launched several activities, as a graph does, counts once. */
-static kit_stats call_stats(const analysis *a, uint32_t *calls, size_t n) {
-    size_t distinct = 0;
-    qsort(calls, n, sizeof *calls, compare_rows);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || calls[i] != calls[i - 1])
-            a->values[distinct++] = call_dur(a, calls[i]);
-    return kit_stats_of(a->values, distinct);
-}
-
-/* Counts the launches and notes the valid ones. ret_calls: the rows of their calls, then of the
- * negative ones. */
-static void gather(analysis *a, const kit_device *device, launches *l, uint32_t *ret_calls) {
-    uint32_t *negative = ret_calls + device->n;
-    size_t n = 0;
+/* Counts the launches and notes the valid ones. */
+static void gather(analysis *a, found *f, launches *l) {
+    const kit_device *device = f->device;
+    uint32_t *negative = f->calls + device->n;
+    f->first = a->n;
     for (size_t i = 0; i < device->n; i++) {
         uint32_t call;
         launch_state state = find_launch(a, &device->v[i], &call, &a->latency[a->n]);
@@ -130,32 +89,81 @@ static void gather(analysis *a, const kit_device *device, launches *l, uint32_t 
         l->unknown += state == LAUNCH_UNKNOWN;
         if (state == LAUNCH_NEGATIVE)
             *--negative = call;
+        f->valid[i] = state == LAUNCH_VALID;
         if (state != LAUNCH_VALID)
             continue;
         a->stream[a->n] = device->v[i].stream;
-        a->call[a->n++] = ret_calls[n++] = call;
+        a->call[a->n++] = f->calls[f->n++] = call;
     }
-    l->negative = (int64_t)(ret_calls + device->n - negative);
-    memmove(ret_calls + n, negative, (size_t)l->negative * sizeof *negative);
+    l->negative = (int64_t)(f->calls + device->n - negative);
+    memmove(f->calls + f->n, negative, (size_t)l->negative * sizeof *negative);
+}
+
+/* What ran on a stream before the window is not known, so its first activity counts only if it was
+ * launched in it. */
+static size_t find_unqueued(const analysis *a, const found *f, int64_t *stream_end,
+                            int64_t *ret_values) {
+    const int64_t *latency = a->latency + f->first;
+    size_t n = 0;
+    for (size_t i = 0; i < f->device->n; i++) {
+        const kit_activity *activity = &f->device->v[i];
+        int64_t *end = &stream_end[activity->stream];
+        if (f->valid[i]) {
+            if (activity->start - *latency >= *end && *latency < a->options->unqueued)
+                ret_values[n++] = *latency;
+            latency++;
+        }
+        *end = activity->end > *end ? activity->end : *end;
+    }
+    return n;
+}
+
+/* The valid calls must be sorted, which is by their starts. An activity that starts when another
+ * is launched has left the queue. */
+static int64_t find_queue_depth(const analysis *a, const found *f) {
+    const kit_device *device = f->device;
+    int64_t most = 0;
+    size_t next = 0, started = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        int64_t time = call_start(a, f->calls[i]);
+        for (; next < device->n && device->v[next].start <= time; next++)
+            started += f->valid[next];
+        int64_t depth = (int64_t)(i + 1) - (int64_t)started;
+        most = depth > most ? depth : most;
+    }
+    return most;
+}
+
+/* How long the calls took; one that launched several activities, as a graph does, counts once. They
+ * must be sorted. */
+static kit_stats call_stats(const analysis *a, const uint32_t *calls, size_t n) {
+    size_t distinct = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || calls[i] != calls[i - 1])
+            a->values[distinct++] = call_dur(a, calls[i]);
+    return kit_stats_of(a->values, distinct);
 }
 
 static void analyse_device(analysis *a, const kit_device *device, int64_t *stream_end,
                            launches *l) {
-    size_t first = a->n;
-    uint32_t *calls = kit_alloc(device->n, sizeof *calls);
-    gather(a, device, l, calls);
-    size_t n = a->n - first;
-    memcpy(a->values, a->latency + first, n * sizeof *a->values);
-    l->stats[CALL_TO_START] = kit_stats_of(a->values, n);
-    for (size_t i = 0; i < n; i++)
-        a->values[i] = a->latency[first + i] - call_dur(a, a->call[first + i]);
-    l->stats[CALL_END_TO_START] = kit_stats_of(a->values, n);
+    found f = {.device = device,
+               .valid = kit_alloc(device->n, sizeof *f.valid),
+               .calls = kit_alloc(device->n, sizeof *f.calls)};
+    gather(a, &f, l);
+    l->stats[CALL_TO_START] = kit_stats_of(a->latency + f.first, f.n);
+    for (size_t i = f.first; i < a->n; i++)
+        a->values[i - f.first] = a->latency[i] - call_dur(a, a->call[i]);
+    l->stats[CALL_END_TO_START] = kit_stats_of(a->values, f.n);
     for (size_t i = 0; i < device->n; i++)
         stream_end[device->v[i].stream] = device->window.start;
-    l->stats[UNQUEUED] = kit_stats_of(a->values, find_unqueued(a, device, stream_end, a->values));
-    l->queue_depth = find_queue_depth(a, device, calls, n);
-    l->stats[CALL] = call_stats(a, calls, (size_t)l->known);
-    free(calls);
+    l->stats[UNQUEUED] = kit_stats_of(a->values, find_unqueued(a, &f, stream_end, a->values));
+    kit_sort_u32(f.calls, f.n);
+    l->queue_depth = find_queue_depth(a, &f);
+    if (l->negative > 0)
+        kit_sort_u32(f.calls, (size_t)l->known);
+    l->stats[CALL] = call_stats(a, f.calls, (size_t)l->known);
+    free(f.valid);
+    free(f.calls);
 }
 
 static mill_status analyse(analysis *a) {

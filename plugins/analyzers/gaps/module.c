@@ -83,8 +83,9 @@ static const mill_stage gaps_stage = {
             "activities of each stream, and gives each a cause: nothing was launched yet, launch "
             "latency, the pause between two kernels, a wait for multiprocessors, for "
             "communication, or for computation. Lists the largest gaps with what comes after them "
-            "and what they waited for. The causes are told by timing, since a profile does not "
-            "say what waits for what: they are a heuristic, and its thresholds are options.",
+            "and what they waited for. Where the trace records the waits of streams for events, "
+            "they decide. Else causes are told by timing: they are a heuristic, and its thresholds "
+            "are options.",
     .inputs = inputs,
     .outputs = outputs,
     .options = gaps_option_table,

@@ -42,15 +42,17 @@ static mill_status list_candidates(mill_run *run, const inflight_analysis *a, in
     uint8_t *matches = mill_scratch(run, trace->names.texts.n + 1);
     size_t room = 0;
     for (int fill = 0; fill < 2; fill++) {
+        if (fill && room == 0)
+            break;
         if (fill)
             d->candidates = mill_scratch(run, room * sizeof *d->candidates);
         for (size_t i = 0; i < d->device->n; i++) {
             const kit_activity *x = &d->device->v[i];
             if (i % CANCEL_ROWS == 0 && mill_cancelled(run))
                 return MILL_E_CANCELLED;
-            uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
             if (x->cat != MILL_GPU_KERNEL)
                 continue;
+            uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
             if (matches[name] == NOT_ASKED)
                 matches[name] = name_matches(run, a, name) ? YES : NO;
             if (matches[name] == NO)

@@ -53,9 +53,9 @@ static void list_experts(mill_run *run, const inflight_analysis *a, const inflig
             o->experts = mill_scratch(run, room * sizeof *o->experts);
         for (size_t i = 0; i < d->device->n; i++) {
             const kit_activity *x = &d->device->v[i];
-            uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
             if (x->cls != KIT_COMP)
                 continue;
+            uint32_t name = mill_u32(trace, &trace->gpu.name, x->row);
             if (matches[name] == NOT_ASKED)
                 matches[name] = is_experts(run, a, name) ? YES : NO;
             if (matches[name] == NO)
@@ -181,6 +181,11 @@ void inflight_label(mill_run *run, const inflight_analysis *a, inflight_device *
         label_by_words(run, a, d);
         return;
     }
+    bool paired = false;
+    for (size_t i = 0; i < d->n_groups; i++)
+        paired |= !d->groups[i].whole;
+    if (!paired)
+        return;
     order o = order_of(run, a, d);
     for (size_t i = 0; i < d->n_groups; i++)
         if (!d->groups[i].whole)

@@ -179,8 +179,10 @@ static void measure_states(mill_run *run, inflight_device *d) {
     kit_interval window = d->device->window;
     memcpy(sets, d->device->sets, sizeof sets);
     kit_states(sets, window.start, window.end, d->off);
-    if (d->n_pairs > 0)
-        sets[KIT_COMM] = join_sets(run, &sets[KIT_COMM], &d->flights);
+    memcpy(d->on, d->off, sizeof d->on);
+    if (d->n_pairs == 0)
+        return;
+    sets[KIT_COMM] = join_sets(run, &sets[KIT_COMM], &d->flights);
     kit_states(sets, window.start, window.end, d->on);
 }
 

@@ -43,7 +43,8 @@ static mill_status tell_device(const kernels_analysis *analysis, kit_report *r,
     kit_sms sms;
     kit_states(device->sets, device->window.start, device->window.end, states);
     kit_covers_of(analysis->run, device, covers);
-    mill_status status = kit_sms_measure(analysis->run, &analysis->all, device, covers, &sms);
+    mill_status status = kit_sms_measure(&sms, analysis->run, &analysis->all, device,
+                                         &covers[KIT_COMP], &covers[KIT_COMM]);
     if (status != MILL_OK)
         return status;
     kit_figure_ratio(r, "gpu_busy", "device busy", scope, "|C ∪ M ∪ X| / window",

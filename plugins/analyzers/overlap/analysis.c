@@ -37,16 +37,22 @@ static mill_status tally(overlap_analysis *analysis, overlap_device *device) {
     return MILL_OK;
 }
 
+static void cover(overlap_analysis *analysis, const kit_set *set, kit_cover *ret_cover) {
+    int64_t *before = mill_scratch(analysis->run, (set->n + 1) * sizeof *before);
+    kit_cover_init(ret_cover, set, before);
+}
+
 static void measure_states(overlap_analysis *analysis, overlap_device *device) {
     const kit_device *view = device->view;
     kit_states(view->sets, view->window.start, view->window.end, device->states);
-    kit_covers_of(analysis->run, view, device->covers);
+    cover(analysis, &view->sets[KIT_COMP], &device->comp);
+    cover(analysis, &view->sets[KIT_COMM], &device->communication);
 }
 
 /* How much of each communication activity is hidden and exposed. */
 static mill_status share(overlap_analysis *analysis, overlap_device *device) {
-    const kit_cover *hiding = &device->covers[KIT_COMP];
-    kit_tally owned = {0};
+    kit_cover_cursor whole = {&device->comp, 0}, hiding = {&device->comp, 0};
+    kit_tally all = {0};
     size_t n = (size_t)device->classes[KIT_COMM].n;
     device->comm = mill_scratch(analysis->run, n * sizeof *device->comm);
     for (size_t i = 0; i < device->view->n; i++) {
@@ -56,10 +62,11 @@ static mill_status share(overlap_analysis *analysis, overlap_device *device) {
         if (a->cls != KIT_COMM)
             continue;
         overlap_comm *comm = &device->comm[device->n_comm++];
+        kit_interval owned = kit_tally_add(&all, a->start, a->end);
         comm->activity = (uint32_t)i;
-        comm->owned = kit_tally_add(&owned, a->start, a->end);
-        comm->hidden = kit_covered(hiding, (kit_interval){a->start, a->end});
-        comm->exposed = comm->owned.end - comm->owned.start - kit_covered(hiding, comm->owned);
+        comm->owned = owned.start;
+        comm->hidden = kit_covered_next(&whole, (kit_interval){a->start, a->end});
+        comm->exposed = owned.end - owned.start - kit_covered_next(&hiding, owned);
     }
     return MILL_OK;
 }
@@ -95,9 +102,9 @@ static const struct {
     mill_status (*find)(overlap_analysis *analysis, overlap_device *device);
     bool by_place; /* needs an attribution */
 } finders[] = {
-    {overlap_find_places, true}, {overlap_find_reasons, false}, {overlap_find_parts, true},
-    {overlap_find_steps, true},  {overlap_find_layers, true},   {overlap_find_stages, true},
-    {overlap_find_pairs, false}, {overlap_find_chunks, true},   {overlap_find_sm, false},
+    {overlap_find_places, true}, {overlap_find_reasons, false},  {overlap_find_parts, true},
+    {overlap_find_steps, true},  {overlap_find_layers, true},    {overlap_find_stages, true},
+    {overlap_find_sm, false},    {overlap_find_together, false},
 };
 
 static mill_status measure_device(overlap_analysis *analysis, overlap_device *device) {
@@ -109,11 +116,10 @@ static mill_status measure_device(overlap_analysis *analysis, overlap_device *de
     if (status != MILL_OK)
         return status;
     share_kinds(analysis, device);
-    status = kit_waits_find(analysis->run, &analysis->all, device->view, &analysis->options->notify,
-                            &device->waits);
     for (size_t i = 0; i < sizeof finders / sizeof *finders && status == MILL_OK; i++)
         if (analysis->all.places || !finders[i].by_place)
             status = finders[i].find(analysis, device);
+    kit_sms_finish(&device->sm);
     return status;
 }
 

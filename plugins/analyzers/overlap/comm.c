@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/arena.h>
+#include <tracemill/kit/intern.h>
+#include <tracemill/kit/top.h>
 
 /* ---------------------------------------------------------------- by kind */
 
@@ -62,64 +65,12 @@ void overlap_tell_kinds(kit_report *r, const overlap_analysis *analysis) {
 
 /* ---------------------------------------------------------------- by place */
 
-/* The parts of one place, as a list. */
-typedef struct node {
-    struct node *next;
-    overlap_part part;
-} node;
-
-static overlap_part *part_of(overlap_analysis *analysis, node **list, const kit_activity *a) {
-    node *n = *list;
-    while (n && n->part.kind != a->kind)
-        n = n->next;
-    if (!n) {
-        n = mill_scratch(analysis->run, sizeof *n);
-        n->next = *list;
-        n->part = (overlap_part){
-            .layer = kit_layer_of(&analysis->all, a->place),
-            .stage = kit_stage_of(&analysis->all, a->place),
-            .chunk = (uint8_t)kit_chunk_of(&analysis->all, a->place),
-            .kind = a->kind,
-            .kind_name = kit_kind_name(&analysis->all, a->kind),
-        };
-        *list = n;
-    }
-    return &n->part;
-}
-
 static void add_part(overlap_part *to, const overlap_part *part) {
     to->n += part->n;
     to->sum = kit_add(to->sum, part->sum);
     to->hidden = kit_add(to->hidden, part->hidden);
     to->exposed += part->exposed;
 }
-
-mill_status overlap_find_parts(overlap_analysis *analysis, overlap_device *device) {
-    size_t n_places = analysis->all.places->n_places;
-    node **lists = mill_scratch(analysis->run, (n_places + 1) * sizeof *lists);
-    for (size_t i = 0; i < device->n_comm; i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
-        const overlap_comm *comm = &device->comm[i];
-        const kit_activity *a = &device->view->v[comm->activity];
-        node **list = &lists[a->place == MILL_NONE ? n_places : a->place];
-        overlap_part *part = part_of(analysis, list, a);
-        device->n_parts += part->n == 0;
-        add_part(part, &(overlap_part){.n = 1,
-                                       .sum = a->end - a->start,
-                                       .hidden = comm->hidden,
-                                       .exposed = comm->exposed});
-    }
-    device->parts = mill_scratch(analysis->run, device->n_parts * sizeof *device->parts);
-    size_t n = 0;
-    for (size_t p = 0; p <= n_places; p++)
-        for (const node *one = lists[p]; one; one = one->next)
-            device->parts[n++] = one->part;
-    return MILL_OK;
-}
-
-/* What the parts are told by. */
-enum { BY_LAYER = 1, BY_STAGE = 2, BY_CHUNK = 4, BY_KIND = 8 };
 
 static int compare_parts(const void *a, const void *b) {
     const overlap_part *x = a, *y = b;
@@ -132,8 +83,77 @@ static int compare_parts(const void *a, const void *b) {
     return strcmp(x->kind_name, y->kind_name);
 }
 
-/* Joins the parts that only differ in what they are not told by. */
-static size_t join_parts(const overlap_device *device, unsigned by, overlap_part *out) {
+/* Sorts, and joins those that do not differ in what they are told by. */
+static size_t join_parts(overlap_part *parts, size_t n_parts) {
+    size_t n = 0;
+    qsort(parts, n_parts, sizeof *parts, compare_parts);
+    for (size_t i = 0; i < n_parts; i++) {
+        if (n > 0 && compare_parts(&parts[n - 1], &parts[i]) == 0)
+            add_part(&parts[n - 1], &parts[i]);
+        else
+            parts[n++] = parts[i];
+    }
+    return n;
+}
+
+/* What communication belongs to, in as many bytes: those of equal keys are one part. */
+typedef struct part_key {
+    int64_t layer;
+    uint32_t stage;
+    uint16_t kind, chunk;
+} part_key;
+MILL_STATIC_ASSERT(sizeof(part_key) == 16, "interned by its bytes");
+
+static overlap_part part_of(const overlap_analysis *analysis, const kit_intern *keys, uint32_t i) {
+    part_key key; /* texts are not aligned */
+    memcpy(&key, kit_intern_text(keys, i, NULL), sizeof key);
+    return (overlap_part){
+        .layer = key.layer,
+        .stage = key.stage,
+        .chunk = (uint8_t)key.chunk,
+        .kind = key.kind,
+        .kind_name = kit_kind_name(&analysis->all, key.kind),
+    };
+}
+
+mill_status overlap_find_parts(overlap_analysis *analysis, overlap_device *device) {
+    mill_status status = MILL_OK;
+    kit_intern *keys = kit_intern_create();
+    uint32_t *number = kit_alloc(device->n_comm, sizeof *number);
+    for (size_t i = 0; i < device->n_comm && status == MILL_OK; i++) {
+        const kit_activity *a = &device->view->v[device->comm[i].activity];
+        part_key key = {
+            .layer = overlap_layer_of(analysis, a->place),
+            .stage = overlap_stage_of(analysis, a->place),
+            .kind = a->kind,
+            .chunk = (uint16_t)overlap_chunk_of(analysis, a->place),
+        };
+        if (overlap_cancelled(analysis, i))
+            status = MILL_E_CANCELLED;
+        number[i] = kit_intern_add(keys, (const char *)&key, sizeof key, 0);
+    }
+    device->n_parts = kit_intern_count(keys);
+    device->parts = mill_scratch(analysis->run, device->n_parts * sizeof *device->parts);
+    for (uint32_t i = 0; i < device->n_parts; i++)
+        device->parts[i] = part_of(analysis, keys, i);
+    for (size_t i = 0; i < device->n_comm && status == MILL_OK; i++) {
+        const overlap_comm *comm = &device->comm[i];
+        const kit_activity *a = &device->view->v[comm->activity];
+        add_part(&device->parts[number[i]], &(overlap_part){.n = 1,
+                                                            .sum = a->end - a->start,
+                                                            .hidden = comm->hidden,
+                                                            .exposed = comm->exposed});
+    }
+    kit_intern_destroy(keys);
+    free(number);
+    return status;
+}
+
+/* What the parts are told by. */
+enum { BY_LAYER = 1, BY_STAGE = 2, BY_CHUNK = 4, BY_KIND = 8 };
+
+/* Their parts, joined: only what they are told by is left. Returns how many there are. */
+static size_t parts_by(const overlap_device *device, unsigned by, overlap_part *out) {
     for (size_t i = 0; i < device->n_parts; i++) {
         out[i] = device->parts[i];
         out[i].layer = by & BY_LAYER ? out[i].layer : MILL_UNKNOWN;
@@ -141,15 +161,7 @@ static size_t join_parts(const overlap_device *device, unsigned by, overlap_part
         out[i].chunk = by & BY_CHUNK ? out[i].chunk : MILL_CHUNK_NONE;
         out[i].kind_name = by & BY_KIND ? out[i].kind_name : "";
     }
-    qsort(out, device->n_parts, sizeof *out, compare_parts);
-    size_t n = 0;
-    for (size_t i = 0; i < device->n_parts; i++) {
-        if (n > 0 && compare_parts(&out[n - 1], &out[i]) == 0)
-            add_part(&out[n - 1], &out[i]);
-        else
-            out[n++] = out[i];
-    }
-    return n;
+    return join_parts(out, device->n_parts);
 }
 
 static void tell_part(kit_table *t, const overlap_analysis *analysis, const overlap_device *device,
@@ -189,7 +201,7 @@ static void tell_parts_by(kit_report *r, const overlap_analysis *analysis, unsig
     for (size_t i = 0; i < analysis->all.n_devices; i++) {
         const overlap_device *device = &analysis->devices[i];
         overlap_part *parts = mill_scratch(analysis->run, device->n_parts * sizeof *parts);
-        size_t n = join_parts(device, by, parts);
+        size_t n = parts_by(device, by, parts);
         for (size_t p = 0; p < n; p++)
             tell_part(t, analysis, device, by, &parts[p]);
     }
@@ -262,20 +274,20 @@ static void tell_kernel(kit_table *t, const overlap_analysis *analysis, const ke
     if (!overlap_staged(analysis))
         return;
     kit_cell_text(t, kit_stage_name(&analysis->all, a->place));
-    kit_cell_int(t, kit_layer_of(&analysis->all, a->place));
+    kit_cell_int(t, overlap_layer_of(analysis, a->place));
 }
 
 void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
-    size_t n = 0, total = 0;
+    bool any = false;
+    kit_top top;
+    kit_top_init(&top, (size_t)analysis->options->kernels, sizeof(kernel), compare_kernels);
     for (size_t i = 0; i < analysis->all.n_devices; i++)
-        total += analysis->devices[i].n_comm;
-    kernel *kernels = mill_scratch(analysis->run, total * sizeof *kernels);
-    for (size_t i = 0; i < analysis->all.n_devices; i++)
-        for (size_t c = 0; c < analysis->devices[i].n_comm; c++)
-            kernels[n++] = (kernel){&analysis->devices[i], &analysis->devices[i].comm[c]};
-    if (n == 0)
+        for (size_t c = 0; c < analysis->devices[i].n_comm; c++) {
+            any = true;
+            kit_top_add(&top, &(kernel){&analysis->devices[i], &analysis->devices[i].comm[c]});
+        }
+    if (!any)
         return;
-    qsort(kernels, n, sizeof *kernels, compare_kernels);
     kit_table *t = kit_table_of(r, "comm_kernels", "Communication kernels",
                                 "The most exposed first; where communication coincides, the "
                                 "earliest started owns the time.",
@@ -284,11 +296,21 @@ void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
         kit_table_column(t, MILL_KIND_TEXT, "stage", "stage", NULL, NULL);
         kit_table_column(t, MILL_KIND_ID, "layer", "layer", NULL, NULL);
     }
-    for (size_t i = 0; i < n && i < (size_t)analysis->options->kernels; i++)
-        tell_kernel(t, analysis, &kernels[i]);
+    size_t n = kit_top_sort(&top);
+    for (size_t i = 0; i < n; i++)
+        tell_kernel(t, analysis, &((const kernel *)top.v)[i]);
+    kit_top_finish(&top);
 }
 
 /* ---------------------------------------------------------------- waiting for other ranks */
+
+bool overlap_waits(const overlap_analysis *analysis, uint16_t kind) {
+    const mill_list *waiting = &analysis->options->notify;
+    for (size_t i = 0; i < waiting->n; i++)
+        if (strcmp(((const char *const *)waiting->v)[i], kit_kind_name(&analysis->all, kind)) == 0)
+            return true;
+    return false;
+}
 
 static const kit_column notify_columns[] = {
     {MILL_KIND_ID, "device", "device", NULL},
@@ -300,24 +322,40 @@ static const kit_column notify_columns[] = {
     {0},
 };
 
-void overlap_tell_notify(kit_report *r, const overlap_analysis *analysis) {
-    kit_table *t = NULL;
-    for (size_t i = 0; i < analysis->all.n_devices; i++) {
-        const overlap_device *device = &analysis->devices[i];
-        const kit_stats *all = &device->waits.all;
-        if (all->n == 0)
+/* What exceeds the shortest of them bounds the time that this rank waits for others. */
+static void tell_notify_of(kit_table *t, const overlap_analysis *analysis,
+                           const overlap_device *device) {
+    int64_t n = 0, sum = 0, min = INT64_MAX;
+    for (size_t i = 0; i < device->n_comm; i++) {
+        const kit_activity *a = &device->view->v[device->comm[i].activity];
+        if (!overlap_waits(analysis, a->kind))
             continue;
-        if (!t)
-            t = kit_table_of(r, "notify_wait", "Communication that waits for other ranks",
-                             "Kernels in which ranks wait for each other: what exceeds the "
-                             "shortest of them is at most other ranks' delay, not transfer.",
-                             notify_columns);
-        kit_table_row(t);
-        kit_cell_int(t, device->view->id);
-        kit_cell_int(t, all->n);
-        kit_cell_int(t, all->sum);
-        kit_cell_ratio(t, all->sum, device->classes[KIT_COMM].sum);
-        kit_cell_int(t, all->min);
-        kit_cell_int(t, device->waits.excess);
+        n++;
+        sum = kit_add(sum, a->end - a->start);
+        min = a->end - a->start < min ? a->end - a->start : min;
     }
+    if (n == 0)
+        return;
+    kit_table_row(t);
+    kit_cell_int(t, device->view->id);
+    kit_cell_int(t, n);
+    kit_cell_int(t, sum);
+    kit_cell_ratio(t, sum, device->classes[KIT_COMM].sum);
+    kit_cell_int(t, min);
+    kit_cell_int(t, sum == MILL_UNKNOWN ? sum : sum - n * min);
+}
+
+void overlap_tell_notify(kit_report *r, const overlap_analysis *analysis) {
+    bool any = false;
+    for (size_t i = 0; i < analysis->all.n_devices; i++)
+        for (size_t k = 0; k < analysis->devices[i].n_kinds; k++)
+            any |= overlap_waits(analysis, analysis->devices[i].kinds[k].kind);
+    if (!any)
+        return;
+    kit_table *t = kit_table_of(r, "notify_wait", "Communication that waits for other ranks",
+                                "Kernels in which ranks wait for each other: what exceeds the "
+                                "shortest of them is at most other ranks' delay, not transfer.",
+                                notify_columns);
+    for (size_t i = 0; i < analysis->all.n_devices; i++)
+        tell_notify_of(t, analysis, &analysis->devices[i]);
 }

@@ -17,7 +17,7 @@ static const char *const stream_classes[STREAM_CLASSES] = {
 
 static void add_activity(const overlap_analysis *analysis, const kit_lane_texts *texts,
                          const kit_activity *a, kit_lane_rows *rows) {
-    mill_chunk chunk = kit_chunk_of(&analysis->all, a->place);
+    mill_chunk chunk = overlap_chunk_of(analysis, a->place);
     uint32_t cls = COMPUTATION + a->cls;
     if (a->cls == KIT_COMM && a->kind < analysis->all.trace->kinds.n)
         cls = texts->kinds + a->kind;

@@ -102,6 +102,19 @@ static void note_sms(kit_report *r, const overlap_device *device) {
                  device->view->number);
 }
 
+/* How it is told why communication is exposed, where that is more than a guess by timing. */
+static void note_waits(kit_report *r, const overlap_device *device) {
+    size_t n[KIT_GAP_METHODS] = {0};
+    for (size_t i = 0; i < device->gaps.n; i++)
+        n[device->gaps.v[i].method]++;
+    if (n[KIT_GAP_RECORDED] > 0)
+        kit_note(r, MILL_INFO, "waits_recorded",
+                 "Device %s: why the stream that computes most stands still is recorded for %zu of "
+                 "its gaps, told by timing for %zu, and by their length for %zu.",
+                 device->view->number, n[KIT_GAP_RECORDED], n[KIT_GAP_BY_TIMING],
+                 n[KIT_GAP_BY_LENGTH]);
+}
+
 void overlap_tell_notes(kit_report *r, const overlap_analysis *analysis) {
     kit_note_trace(analysis->run, r, analysis->all.trace);
     for (size_t i = 0; i < analysis->all.n_devices; i++) {
@@ -110,6 +123,7 @@ void overlap_tell_notes(kit_report *r, const overlap_analysis *analysis) {
         if (analysis->all.places)
             note_places(r, &analysis->devices[i]);
         note_sms(r, &analysis->devices[i]);
+        note_waits(r, &analysis->devices[i]);
     }
     note_absent_streams(r, analysis);
     note_selection(r, analysis);

@@ -20,7 +20,12 @@ static const mill_port outputs[] = {
 static const mill_option options[] = {
     KIT_SELECTION_OPTIONS(overlap_options, selection),
     KIT_GAP_OPTIONS(overlap_options, gaps),
-    KIT_WAIT_OPTION(overlap_options, notify),
+    {.name = "notify-kinds",
+     .type = MILL_OPT_LIST,
+     .elem = MILL_OPT_STR,
+     .offset = MILL_OPT_OFF(overlap_options, notify, LIST),
+     .def = "notify, barrier",
+     .help = "Heuristic: kinds of communication in which ranks only wait for each other."},
     {.name = "layer-start",
      .type = MILL_OPT_REGEX,
      .offset = MILL_OPT_OFF(overlap_options, layer_start, REGEX),

@@ -8,7 +8,6 @@
 #include <tracemill/kit/number.h>
 #include <tracemill/kit/report.h>
 #include <tracemill/kit/sms.h>
-#include <tracemill/kit/waits.h>
 
 typedef struct overlap_options {
     kit_selection selection;
@@ -32,9 +31,9 @@ typedef struct overlap_kind {
 /* One communication activity. Where several coincide, the earliest started owns the time. */
 typedef struct overlap_comm {
     uint32_t activity; /* of the device's */
-    kit_interval owned;
-    int64_t hidden;  /* |a ∩ C| */
-    int64_t exposed; /* |owned ∖ C| */
+    int64_t owned;     /* from when on it owns its time: up to its end, if that is later */
+    int64_t hidden;    /* |a ∩ C| */
+    int64_t exposed;   /* |owned ∖ C| */
 } overlap_comm;
 
 /* Communication of one kind that belongs to one place, or to several that the attribution calls the
@@ -97,7 +96,7 @@ typedef struct overlap_cell {
 /* How long two groups of activities run at the same time. */
 typedef struct overlap_pairs {
     size_t n;      /* groups; 0: too many to compare */
-    int64_t *time; /* time[a * n + b] */
+    int64_t *time; /* time[a * n + b]; of streams plus time[b * n + a] */
 } overlap_pairs;
 
 /* What chunks a device works on, as bits of a state. */
@@ -108,9 +107,9 @@ typedef struct overlap_device {
     const kit_device *view;
     size_t first_stream, n_streams; /* of the analysis' streams */
     kit_tally all, classes[KIT_CLASSES];
-    int64_t states[KIT_STATES]; /* over the window */
-    kit_cover covers[KIT_CLASSES];
-    overlap_comm *comm; /* in the order of the activities */
+    int64_t states[KIT_STATES];    /* over the window */
+    kit_cover comp, communication; /* C and M */
+    overlap_comm *comm;            /* in the order of the activities */
     size_t n_comm;
     overlap_kind *kinds; /* those that occur, longest first */
     size_t n_kinds;
@@ -132,7 +131,6 @@ typedef struct overlap_device {
     overlap_pairs stages, streams; /* computation of a and communication of b; two streams */
     int64_t chunks[OVERLAP_CHUNK_STATES];
     kit_sms sm;
-    kit_waits waits;
 } overlap_device;
 
 typedef struct overlap_stream {
@@ -165,9 +163,8 @@ mill_status overlap_find_parts(overlap_analysis *analysis, overlap_device *devic
 mill_status overlap_find_steps(overlap_analysis *analysis, overlap_device *device);
 mill_status overlap_find_layers(overlap_analysis *analysis, overlap_device *device);
 mill_status overlap_find_stages(overlap_analysis *analysis, overlap_device *device);
-mill_status overlap_find_pairs(overlap_analysis *analysis, overlap_device *device);
-mill_status overlap_find_chunks(overlap_analysis *analysis, overlap_device *device);
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device);
+mill_status overlap_find_together(overlap_analysis *analysis, overlap_device *device);
 
 /* The report of it, to be posted. */
 mill_report *overlap_tell(const overlap_analysis *analysis);
@@ -194,10 +191,28 @@ void overlap_tell_unmatched(kit_report *r, const overlap_analysis *analysis);
 
 void overlap_tell_lanes(kit_report *r, const overlap_analysis *analysis);
 
+/* Of a place: its stage, chunk, layer and step, or what stands for none. */
+static inline uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_NONE : analysis->all.places->stage[place];
+}
+static inline mill_chunk overlap_chunk_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_CHUNK_NONE : (mill_chunk)analysis->all.places->chunk[place];
+}
+static inline int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->layer[place];
+}
+static inline uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place) {
+    return place == MILL_NONE ? MILL_NONE : analysis->all.places->step[place];
+}
+
 /* As reports show them; NULL: none. */
 const char *overlap_stage_name(const overlap_analysis *analysis, uint32_t stage);
 const char *overlap_chunk_name(mill_chunk chunk);
+int64_t overlap_step_number(const overlap_analysis *analysis, uint32_t step);
 const char *overlap_reason_name(unsigned reason);
+
+/* Whether the kind's kernels wait for other ranks, by the option. */
+bool overlap_waits(const overlap_analysis *analysis, uint16_t kind);
 
 /* Something is told by stage; several steps are told apart. */
 bool overlap_staged(const overlap_analysis *analysis);

@@ -21,6 +21,10 @@ const char *overlap_chunk_name(mill_chunk chunk) {
     }
 }
 
+int64_t overlap_step_number(const overlap_analysis *analysis, uint32_t step) {
+    return step == MILL_NONE ? MILL_UNKNOWN : analysis->all.places->step_number[step];
+}
+
 bool overlap_staged(const overlap_analysis *analysis) {
     for (size_t i = 0; i < analysis->all.n_devices; i++)
         if (analysis->devices[i].staged)
@@ -39,14 +43,14 @@ mill_status overlap_find_places(overlap_analysis *analysis, overlap_device *devi
         if (overlap_cancelled(analysis, i))
             return MILL_E_CANCELLED;
         const kit_activity *a = &device->view->v[i];
-        bool staged = kit_stage_of(&analysis->all, a->place) != MILL_NONE;
-        bool chunked = kit_chunk_of(&analysis->all, a->place) != MILL_CHUNK_NONE;
+        bool staged = overlap_stage_of(analysis, a->place) != MILL_NONE;
+        bool chunked = overlap_chunk_of(analysis, a->place) != MILL_CHUNK_NONE;
         if (!staged && !chunked)
             continue;
         kit_tally_add(&placed, a->start, a->end);
         stage |= staged;
         chunk |= chunked;
-        layer |= staged && kit_layer_of(&analysis->all, a->place) != MILL_UNKNOWN;
+        layer |= staged && overlap_layer_of(analysis, a->place) != MILL_UNKNOWN;
     }
     device->placed = placed.busy;
     bool enough =

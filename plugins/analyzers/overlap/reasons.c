@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <tracemill/kit/top.h>
 
 /* Beside those of the causes of gaps. */
 static const char *const own_names[] = {
@@ -43,69 +44,76 @@ typedef struct segment {
     uint8_t reason;
 } segment;
 
-typedef struct segments {
-    segment *v;
-    size_t n;
-} segments;
+/* Walks through owned communication, computation and what the primary stream does together. The
+ * stream's segments come from three lists, each in order, which have no moment in common. */
+typedef struct walk {
+    const overlap_device *device;
+    kit_interval stream; /* from the primary stream's first start to its last end */
+    kit_set lists[2];    /* of copies, and of communication without copies */
+    size_t comp, idle, at[2], n_segments; /* idle: of the first list, of n_segments */
+} walk;
 
-static void add_segment(segments *s, int64_t start, int64_t end, overlap_reason reason,
-                        uint32_t gap) {
-    if (start < end)
-        s->v[s->n++] = (segment){{start, end}, gap, (uint8_t)reason};
+enum { COPIES, OWN_COMMUNICATION };
+
+static uint32_t class_on_primary(const void *context, const kit_activity *a) {
+    const overlap_device *device = context;
+    bool counts = a->stream == device->primary && (a->cls == KIT_MEM || a->cls == KIT_COMM);
+    return !counts ? MILL_NONE : a->cls == KIT_MEM ? COPIES : OWN_COMMUNICATION;
 }
 
-static int compare_segments(const void *a, const void *b) {
-    int64_t x = ((const segment *)a)->time.start, y = ((const segment *)b)->time.start;
-    return (x > y) - (x < y);
-}
-
-/* The union of the primary stream's activities of a class. */
-static kit_set class_on_primary(const overlap_analysis *analysis, const overlap_device *device,
-                                kit_class cls) {
-    size_t n = (size_t)analysis->streams[device->primary].classes[cls].n;
-    kit_set set = {mill_scratch(analysis->run, n * sizeof(kit_interval)), 0};
-    for (size_t i = 0; i < device->view->n; i++) {
-        const kit_activity *a = &device->view->v[i];
-        if (a->stream == device->primary && a->cls == cls)
-            set.v[set.n++] = (kit_interval){a->start, a->end};
-    }
-    set.n = kit_intervals_normalise(set.v, set.n);
-    return set;
-}
-
-/* All of them, disjoint and in order. */
-static segments primary_segments(const overlap_analysis *analysis, const overlap_device *device) {
+static void walk_init(walk *w, const overlap_analysis *analysis, const overlap_device *device) {
+    *w = (walk){.device = device};
+    if (device->primary == KIT_ALL_STREAMS)
+        return;
     const kit_tally *stream = &analysis->streams[device->primary].all;
-    kit_set mem = class_on_primary(analysis, device, KIT_MEM);
-    kit_set comm = class_on_primary(analysis, device, KIT_COMM);
-    kit_set alone = {mill_scratch(analysis->run, (comm.n + mem.n) * sizeof(kit_interval)), 0};
-    alone.n = kit_intervals_subtract(comm.v, comm.n, mem.v, mem.n, alone.v);
+    w->stream = (kit_interval){stream->first, stream->last};
+    w->n_segments = 2 * device->gaps.n + 2;
+    kit_set *copies = &w->lists[COPIES], *comm = &w->lists[OWN_COMMUNICATION], both;
+    kit_sets_of(analysis->run, device->view, class_on_primary, device, w->lists, 2);
+    both = *comm;
+    comm->v = mill_scratch(analysis->run, (both.n + copies->n) * sizeof *comm->v);
+    comm->n = kit_intervals_subtract(both.v, both.n, copies->v, copies->n, comm->v);
+}
 
-    size_t most = 2 * device->gaps.n + mem.n + alone.n + 2;
-    segments s = {mill_scratch(analysis->run, most * sizeof(segment)), 0};
-    add_segment(&s, device->view->window.start, stream->first, OVERLAP_BEFORE_FIRST, MILL_NONE);
-    add_segment(&s, stream->last, device->view->window.end, OVERLAP_AFTER_LAST, MILL_NONE);
-    for (uint32_t i = 0; i < device->gaps.n; i++) {
-        const kit_gap *gap = &device->gaps.v[i];
-        add_segment(&s, gap->start, gap->ready, OVERLAP_NOT_LAUNCHED, i);
-        add_segment(&s, gap->ready, gap->end, (overlap_reason)gap->cause, i);
+/* What lies before the stream's first activity, between two of them, and after the last one. May
+ * be empty. */
+static segment idle_segment(const walk *w, size_t i) {
+    kit_interval window = w->device->view->window;
+    if (i == 0)
+        return (segment){{window.start, w->stream.start}, MILL_NONE, OVERLAP_BEFORE_FIRST};
+    if (i + 1 == w->n_segments)
+        return (segment){{w->stream.end, window.end}, MILL_NONE, OVERLAP_AFTER_LAST};
+    uint32_t number = (uint32_t)((i - 1) / 2);
+    const kit_gap *gap = &w->device->gaps.v[number];
+    if (i & 1)
+        return (segment){{gap->start, gap->ready}, number, OVERLAP_NOT_LAUNCHED};
+    return (segment){{gap->ready, gap->end}, number, gap->cause};
+}
+
+/* The first segment that goes on after `at`; false: none. Times never go back. */
+static bool next_segment(walk *w, int64_t at, segment *ret_segment) {
+    static const uint8_t reasons[] = {OVERLAP_MEMORY, OVERLAP_SAME_STREAM};
+    bool found = false;
+    *ret_segment = (segment){0};
+    for (; w->idle < w->n_segments && !found; w->idle += !found) {
+        *ret_segment = idle_segment(w, w->idle);
+        found = ret_segment->time.end > at && ret_segment->time.start < ret_segment->time.end;
     }
-    for (size_t i = 0; i < mem.n; i++)
-        add_segment(&s, mem.v[i].start, mem.v[i].end, OVERLAP_MEMORY, MILL_NONE);
-    for (size_t i = 0; i < alone.n; i++)
-        add_segment(&s, alone.v[i].start, alone.v[i].end, OVERLAP_SAME_STREAM, MILL_NONE);
-    qsort(s.v, s.n, sizeof *s.v, compare_segments);
-    return s;
+    for (int l = 0; l < 2; l++) {
+        const kit_set *list = &w->lists[l];
+        while (w->at[l] < list->n && list->v[w->at[l]].end <= at)
+            w->at[l]++;
+        if (w->at[l] == list->n)
+            continue;
+        kit_interval time = list->v[w->at[l]];
+        if (!found || time.start < ret_segment->time.start)
+            *ret_segment = (segment){time, MILL_NONE, reasons[l]};
+        found = true;
+    }
+    return found;
 }
 
 /* ---------------------------------------------------------------- exposed time, piece by piece */
-
-/* Walks through owned communication, computation and segments together. */
-typedef struct walk {
-    const overlap_device *device;
-    const segments *segments;
-    size_t comp, segment;
-} walk;
 
 /* The first piece of [at, end) in which nothing computes and one reason holds; false: none. */
 static bool next_piece(walk *w, int64_t at, int64_t end, overlap_exposed *ret_piece) {
@@ -122,36 +130,34 @@ static bool next_piece(walk *w, int64_t at, int64_t end, overlap_exposed *ret_pi
     if (w->device->primary == KIT_ALL_STREAMS)
         ret_piece->reason = OVERLAP_NO_COMPUTATION;
 
-    const segments *s = w->segments;
-    while (w->segment < s->n && s->v[w->segment].time.end <= at)
-        w->segment++;
-    if (w->segment == s->n)
+    segment now;
+    if (!next_segment(w, at, &now))
         return true;
-    const segment *now = &s->v[w->segment];
-    bool inside = now->time.start <= at;
+    bool inside = now.time.start <= at;
     if (inside) {
-        ret_piece->reason = now->reason;
-        ret_piece->gap = now->gap;
+        ret_piece->reason = now.reason;
+        ret_piece->gap = now.gap;
     }
-    int64_t change = inside ? now->time.end : now->time.start;
+    int64_t change = inside ? now.time.end : now.time.start;
     if (change < end)
         ret_piece->time.end = change;
     return true;
 }
 
 /* All pieces, in order; their number alone where out is NULL. */
-static size_t split(const overlap_device *device, const segments *s, overlap_exposed *out) {
-    walk w = {.device = device, .segments = s};
+static size_t split(walk w, overlap_exposed *out) {
+    const kit_activity *v = w.device->view->v;
     size_t n = 0;
-    for (uint32_t i = 0; i < device->n_comm; i++) {
-        kit_interval owned = device->comm[i].owned;
+    for (uint32_t i = 0; i < w.device->n_comm; i++) {
+        const overlap_comm *comm = &w.device->comm[i];
+        int64_t at = comm->owned, end = v[comm->activity].end;
         overlap_exposed piece;
-        while (next_piece(&w, owned.start, owned.end, &piece)) {
+        while (next_piece(&w, at, end, &piece)) {
             piece.comm = i;
             if (out)
                 out[n] = piece;
             n++;
-            owned.start = piece.time.end;
+            at = piece.time.end;
         }
     }
     return n;
@@ -159,18 +165,18 @@ static size_t split(const overlap_device *device, const segments *s, overlap_exp
 
 mill_status overlap_find_reasons(overlap_analysis *analysis, overlap_device *device) {
     device->primary = kit_primary_stream(analysis->run, &analysis->all, device->view);
-    segments s = {0};
     if (device->primary != KIT_ALL_STREAMS) {
         mill_status status =
             kit_gaps_find(analysis->run, &analysis->all, device->view, device->primary,
                           &analysis->options->gaps, &device->gaps);
         if (status != MILL_OK)
             return status;
-        s = primary_segments(analysis, device);
     }
-    size_t n = split(device, &s, NULL);
+    walk w;
+    walk_init(&w, analysis, device);
+    size_t n = split(w, NULL);
     device->exposed = mill_scratch(analysis->run, n * sizeof *device->exposed);
-    device->n_exposed = split(device, &s, device->exposed);
+    device->n_exposed = split(w, device->exposed);
     for (size_t i = 0; i < n; i++) {
         const overlap_exposed *piece = &device->exposed[i];
         device->reasons[piece->reason] += piece->time.end - piece->time.start;
@@ -226,31 +232,6 @@ static bool goes_on(const stretch *s, const overlap_exposed *piece) {
            (s->gap != MILL_NONE || s->end == piece->time.start);
 }
 
-static size_t find_stretches(const overlap_device *device, stretch *out) {
-    stretch *last = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < device->n_exposed; i++) {
-        const overlap_exposed *piece = &device->exposed[i];
-        int64_t length = piece->time.end - piece->time.start;
-        if (!last || !goes_on(last, piece)) {
-            last = &out[n++];
-            *last = (stretch){
-                .device = device,
-                .start = piece->time.start,
-                .gap = piece->gap,
-                .reason = piece->reason,
-            };
-        }
-        last->end = piece->time.end;
-        last->exposed += length;
-        if (length > last->longest) {
-            last->longest = length;
-            last->comm = piece->comm;
-        }
-    }
-    return n;
-}
-
 static int compare_stretches(const void *a, const void *b) {
     const stretch *x = a, *y = b;
     if (x->exposed != y->exposed)
@@ -258,6 +239,34 @@ static int compare_stretches(const void *a, const void *b) {
     if (x->device != y->device)
         return x->device > y->device ? 1 : -1;
     return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Those of the device that are among the longest. */
+static void find_stretches(const overlap_device *device, kit_top *longest) {
+    stretch now = {0};
+    for (size_t i = 0; i < device->n_exposed; i++) {
+        const overlap_exposed *piece = &device->exposed[i];
+        int64_t length = piece->time.end - piece->time.start;
+        if (now.device && !goes_on(&now, piece)) {
+            kit_top_add(longest, &now);
+            now.device = NULL;
+        }
+        if (!now.device)
+            now = (stretch){
+                .device = device,
+                .start = piece->time.start,
+                .gap = piece->gap,
+                .reason = piece->reason,
+            };
+        now.end = piece->time.end;
+        now.exposed += length;
+        if (length > now.longest) {
+            now.longest = length;
+            now.comm = piece->comm;
+        }
+    }
+    if (now.device)
+        kit_top_add(longest, &now);
 }
 
 static const kit_column stretch_columns[] = {
@@ -286,16 +295,16 @@ static void tell_stretch(kit_table *t, const overlap_analysis *analysis, const s
     if (!overlap_staged(analysis))
         return;
     kit_cell_text(t, kit_stage_name(&analysis->all, comm->place));
-    kit_cell_int(t, kit_layer_of(&analysis->all, comm->place));
+    kit_cell_int(t, overlap_layer_of(analysis, comm->place));
     kit_cell_text(t, gap ? kit_stage_name(&analysis->all, v[gap->next].place) : NULL);
 }
 
-static void tell_stretches(kit_report *r, const overlap_analysis *analysis, size_t most) {
-    stretch *all = mill_scratch(analysis->run, most * sizeof *all);
-    size_t n = 0;
+static void tell_stretches(kit_report *r, const overlap_analysis *analysis) {
+    kit_top longest;
+    kit_top_init(&longest, (size_t)analysis->options->kernels, sizeof(stretch), compare_stretches);
     for (size_t i = 0; i < analysis->all.n_devices; i++)
-        n += find_stretches(&analysis->devices[i], all + n);
-    qsort(all, n, sizeof *all, compare_stretches);
+        find_stretches(&analysis->devices[i], &longest);
+    size_t n = kit_top_sort(&longest);
     kit_table *t = kit_table_of(
         r, "exposed_gaps", "Where most is exposed",
         "Exposed communication that comes at once; of wait_comm, the kernel that is waited for.",
@@ -306,15 +315,16 @@ static void tell_stretches(kit_report *r, const overlap_analysis *analysis, size
         kit_table_column(t, MILL_KIND_TEXT, "next", "before", NULL,
                          "Stage of what the computing stream runs next.");
     }
-    for (size_t i = 0; i < n && i < (size_t)analysis->options->kernels; i++)
-        tell_stretch(t, analysis, &all[i]);
+    for (size_t i = 0; i < n; i++)
+        tell_stretch(t, analysis, &((const stretch *)longest.v)[i]);
+    kit_top_finish(&longest);
 }
 
 void overlap_tell_reasons(kit_report *r, const overlap_analysis *analysis) {
-    size_t pieces = 0;
+    bool any = false;
     for (size_t i = 0; i < analysis->all.n_devices; i++)
-        pieces += analysis->devices[i].n_exposed;
-    if (pieces == 0)
+        any |= analysis->devices[i].n_exposed > 0;
+    if (!any)
         return;
     kit_table *t = kit_table_of(
         r, "exposed_comm_by_reason", "Why communication is exposed",
@@ -323,5 +333,5 @@ void overlap_tell_reasons(kit_report *r, const overlap_analysis *analysis) {
         reason_columns);
     for (size_t i = 0; i < analysis->all.n_devices; i++)
         tell_reasons_of(t, &analysis->devices[i]);
-    tell_stretches(r, analysis, pieces);
+    tell_stretches(r, analysis);
 }

@@ -3,8 +3,8 @@
 #include "overlap.h"
 
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device) {
-    return kit_sms_measure(analysis->run, &analysis->all, device->view, device->covers,
-                           &device->sm);
+    return kit_sms_init(&device->sm, analysis->run, &analysis->all, device->view, &device->comp,
+                        &device->communication);
 }
 
 /* ---------------------------------------------------------------- what is told */

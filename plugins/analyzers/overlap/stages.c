@@ -3,15 +3,17 @@
 #include "overlap.h"
 
 #include <stdlib.h>
+#include <tracemill/kit/arena.h>
 
 /* A place that has a stage, to be sorted: places of one cell stand together, and in it those of
  * one annotation. */
 typedef struct place {
-    overlap_cell cell;
+    uint32_t step, stage;
+    int64_t layer;
     uint32_t annotation, id;
 } place;
 
-static int compare_cells(const overlap_cell *x, const overlap_cell *y) {
+static int compare_cells(const place *x, const place *y) {
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     if (x->layer != y->layer) /* an unknown one, the smallest number, comes last */
@@ -21,7 +23,7 @@ static int compare_cells(const overlap_cell *x, const overlap_cell *y) {
 
 static int compare_places(const void *a, const void *b) {
     const place *x = a, *y = b;
-    int order = compare_cells(&x->cell, &y->cell);
+    int order = compare_cells(x, y);
     if (order != 0)
         return order;
     if (x->annotation != y->annotation)
@@ -29,21 +31,30 @@ static int compare_places(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static size_t sort_places(const overlap_analysis *analysis, const bool *used, place *out) {
+/* Those of the device's activities. Returns how many there are. */
+static size_t sort_places(const overlap_analysis *analysis, const overlap_device *device,
+                          place **ret_places) {
     const mill_attribution *places = analysis->all.places;
-    size_t n = 0;
+    bool *used = kit_alloc(places->n_places, sizeof *used);
+    size_t n = 0, used_n = 0;
+    for (size_t i = 0; i < device->view->n; i++) {
+        uint32_t p = device->view->v[i].place;
+        if (p == MILL_NONE || used[p] || places->stage[p] == MILL_NONE)
+            continue;
+        used[p] = true;
+        used_n++;
+    }
+    place *out = kit_alloc(used_n, sizeof *out);
     for (uint32_t p = 0; p < places->n_places; p++)
         if (used[p])
-            out[n++] = (place){
-                .cell = {.step = places->step[p],
-                         .stage = places->stage[p],
-                         .layer = places->layer[p],
-                         .cpu_start = MILL_UNKNOWN,
-                         .cpu_time = MILL_UNKNOWN},
-                .annotation = places->annotation[p],
-                .id = p,
-            };
+            out[n++] = (place){.step = places->step[p],
+                               .stage = places->stage[p],
+                               .layer = places->layer[p],
+                               .annotation = places->annotation[p],
+                               .id = p};
+    free(used);
     qsort(out, n, sizeof *out, compare_places);
+    *ret_places = out;
     return n;
 }
 
@@ -61,51 +72,55 @@ static void add_annotation(const mill_trace *trace, overlap_cell *cell, uint32_t
 }
 
 /* The cells of the device, and which one each place belongs to. */
-static void make_cells(overlap_analysis *analysis, overlap_device *device, const bool *used,
-                       uint32_t *cell_of) {
-    place *places = mill_scratch(analysis->run, analysis->all.places->n_places * sizeof *places);
-    size_t n = sort_places(analysis, used, places);
-    device->cells = mill_scratch(analysis->run, n * sizeof *device->cells);
+static void make_cells(overlap_analysis *analysis, overlap_device *device, uint32_t *cell_of) {
+    place *places;
+    size_t n = sort_places(analysis, device, &places), n_cells = 0;
+    for (size_t i = 0; i < n; i++)
+        n_cells += i == 0 || compare_cells(&places[i - 1], &places[i]) != 0;
+    device->cells = mill_scratch(analysis->run, n_cells * sizeof *device->cells);
     for (size_t i = 0; i < n; i++) {
-        bool again = i > 0 && compare_cells(&places[i - 1].cell, &places[i].cell) == 0;
+        const place *p = &places[i];
+        bool again = i > 0 && compare_cells(p - 1, p) == 0;
         if (!again)
-            device->cells[device->n_cells++] = places[i].cell;
-        cell_of[places[i].id] = (uint32_t)device->n_cells - 1;
-        uint32_t annotation = places[i].annotation;
-        if (annotation != MILL_NONE && !(again && places[i - 1].annotation == annotation))
-            add_annotation(analysis->all.trace, &device->cells[device->n_cells - 1], annotation);
+            device->cells[device->n_cells++] = (overlap_cell){
+                .step = p->step,
+                .stage = p->stage,
+                .layer = p->layer,
+                .cpu_start = MILL_UNKNOWN,
+                .cpu_time = MILL_UNKNOWN,
+            };
+        cell_of[p->id] = (uint32_t)device->n_cells - 1;
+        if (p->annotation != MILL_NONE && !(again && p[-1].annotation == p->annotation))
+            add_annotation(analysis->all.trace, &device->cells[device->n_cells - 1], p->annotation);
     }
+    free(places);
 }
 
-static void add_activity(const overlap_device *device, overlap_cell *cell, const kit_activity *a) {
+static void add_activity(overlap_cell *cell, const kit_activity *a, kit_cover_cursor *comm) {
     kit_tally_add(&cell->all, a->start, a->end);
     if (a->cls == KIT_COMM)
         kit_tally_add(&cell->comm, a->start, a->end);
     if (a->cls == KIT_COMP)
-        cell->under_comm +=
-            kit_covered(&device->covers[KIT_COMM], kit_tally_add(&cell->comp, a->start, a->end));
+        cell->under_comm += kit_covered_next(comm, kit_tally_add(&cell->comp, a->start, a->end));
 }
 
 mill_status overlap_find_stages(overlap_analysis *analysis, overlap_device *device) {
     if (!device->staged)
         return MILL_OK;
     size_t n_places = analysis->all.places->n_places;
-    bool *used = mill_scratch(analysis->run, n_places);
-    for (size_t i = 0; i < device->view->n; i++) {
-        uint32_t p = device->view->v[i].place;
-        if (kit_stage_of(&analysis->all, p) != MILL_NONE)
-            used[p] = true;
-    }
-    uint32_t *cell_of = mill_scratch(analysis->run, n_places * sizeof *cell_of);
-    make_cells(analysis, device, used, cell_of);
-    for (size_t i = 0; i < device->view->n; i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
+    uint32_t *cell_of = kit_alloc(n_places, sizeof *cell_of);
+    kit_cover_cursor comm = {&device->communication, 0};
+    mill_status status = MILL_OK;
+    make_cells(analysis, device, cell_of);
+    for (size_t i = 0; i < device->view->n && status == MILL_OK; i++) {
         const kit_activity *a = &device->view->v[i];
-        if (kit_stage_of(&analysis->all, a->place) != MILL_NONE)
-            add_activity(device, &device->cells[cell_of[a->place]], a);
+        if (overlap_cancelled(analysis, i))
+            status = MILL_E_CANCELLED;
+        if (overlap_stage_of(analysis, a->place) != MILL_NONE)
+            add_activity(&device->cells[cell_of[a->place]], a, &comm);
     }
-    return MILL_OK;
+    free(cell_of);
+    return status;
 }
 
 /* ---------------------------------------------------------------- tables */
@@ -179,7 +194,7 @@ static void tell_cell(kit_table *t, const overlap_analysis *analysis, const over
     int64_t zero = device->view->window.start;
     kit_table_row(t);
     kit_cell_int(t, device->view->id);
-    kit_cell_int(t, kit_step_number(&analysis->all, cell->step));
+    kit_cell_int(t, overlap_step_number(analysis, cell->step));
     kit_cell_int(t, cell->layer);
     kit_cell_text(t, overlap_stage_name(analysis, cell->stage));
     kit_cell_int(t, cell->all.n);

@@ -20,7 +20,7 @@ static int64_t waits_of_layer(const overlap_analysis *analysis, const overlap_de
     for (size_t i = 0; i < device->n_exposed; i++) {
         const overlap_exposed *piece = &device->exposed[i];
         const kit_activity *a = &device->view->v[device->comm[piece->comm].activity];
-        if (piece->reason == KIT_GAP_WAIT_COMM && kit_layer_of(&analysis->all, a->place) == layer)
+        if (piece->reason == KIT_GAP_WAIT_COMM && overlap_layer_of(analysis, a->place) == layer)
             time += piece->time.end - piece->time.start;
     }
     return time;
@@ -34,7 +34,7 @@ static int64_t most_waiting_layer(const overlap_analysis *analysis, const overla
         if (piece->reason != KIT_GAP_WAIT_COMM)
             continue;
         const kit_activity *a = &device->view->v[device->comm[piece->comm].activity];
-        int64_t of = kit_layer_of(&analysis->all, a->place);
+        int64_t of = overlap_layer_of(analysis, a->place);
         int64_t length = piece->time.end - piece->time.start;
         votes += of == layer ? length : -length;
         if (votes < 0) {

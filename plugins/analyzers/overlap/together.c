@@ -6,7 +6,7 @@
 
 #define MOST_GROUPS 1000 /* pairs of more take too much memory, and no one reads so many */
 
-/* ---------------------------------------------------------------- pairs of groups */
+/* ---------------------------------------------------------------- the sweep */
 
 /* The groups of which something runs now. */
 typedef struct side {
@@ -33,63 +33,101 @@ static void change_side(side *s, uint32_t group, bool begins) {
     }
 }
 
-/* Puts an activity into a group of the first side, of the second, or of both. MILL_NONE: none. */
-typedef struct groups {
-    uint32_t first, second;
-} groups;
-typedef groups (*group_fn)(const overlap_analysis *analysis, const overlap_device *device,
-                           const kit_activity *a);
+/* Everything that depends on what runs at once is found in one sweep over time. */
+typedef struct together {
+    const overlap_analysis *analysis;
+    overlap_device *device;
+    side streams, comp, comm; /* comp, comm: by stage */
+    uint32_t running[OVERLAP_B + 1];
+    unsigned chunks; /* the bits whose `running` is above 0 */
+} together;
 
-static mill_status measure_pairs(overlap_analysis *analysis, const overlap_device *device,
-                                 group_fn group, size_t n, overlap_pairs *ret_pairs) {
+static overlap_pairs new_pairs(mill_run *run, size_t n) {
     if (n > MOST_GROUPS)
-        return MILL_OK;
+        return (overlap_pairs){0};
+    return (overlap_pairs){n, mill_scratch(run, n * n * sizeof(int64_t))};
+}
+
+/* Adds time in which nothing begins or ends. */
+static void pass(together *t, int64_t time) {
+    overlap_device *device = t->device;
+    overlap_pairs *streams = &device->streams, *stages = &device->stages;
+    for (size_t a = 0; a < t->streams.n; a++)
+        for (size_t b = 0; b < a; b++)
+            streams->time[t->streams.active[a] * streams->n + t->streams.active[b]] += time;
+    for (size_t a = 0; a < t->comp.n; a++)
+        for (size_t b = 0; b < t->comm.n; b++)
+            stages->time[t->comp.active[a] * stages->n + t->comm.active[b]] += time;
+    device->chunks[t->chunks] += time;
+    kit_sms_pass(&device->sm, device->view, time);
+}
+
+/* Which bits of the chunks' state an activity sets: a mask. */
+static unsigned chunk_bits(mill_chunk chunk, const kit_activity *a) {
+    bool forward = chunk == MILL_CHUNK_FORWARD;
+    if (!forward && chunk != MILL_CHUNK_BACKWARD && chunk != MILL_CHUNK_WEIGHT)
+        return 0;
+    unsigned bits = 1u << (forward ? OVERLAP_F : OVERLAP_B);
+    if (a->cls == KIT_COMP)
+        bits |= 1u << (forward ? OVERLAP_F_COMP : OVERLAP_B_COMP);
+    if (a->cls == KIT_COMM)
+        bits |= 1u << (forward ? OVERLAP_F_COMM : OVERLAP_B_COMM);
+    return bits;
+}
+
+static void change_chunks(together *t, const kit_activity *a, bool begins) {
+    unsigned bits = chunk_bits(overlap_chunk_of(t->analysis, a->place), a);
+    for (; bits; bits &= bits - 1) {
+        unsigned b = (unsigned)__builtin_ctz(bits);
+        t->running[b] += begins ? 1 : -1u;
+        t->chunks = t->running[b] > 0 ? t->chunks | 1u << b : t->chunks & ~(1u << b);
+    }
+}
+
+static void change(together *t, const kit_change *c) {
+    const kit_activity *a = c->activity;
+    overlap_device *device = t->device;
+    if (device->streams.n > 0)
+        change_side(&t->streams, a->stream - (uint32_t)device->first_stream, c->begins);
+    if (device->stages.n > 0 && (a->cls == KIT_COMP || a->cls == KIT_COMM)) {
+        uint32_t stage = overlap_stage_of(t->analysis, a->place);
+        if (stage != MILL_NONE)
+            change_side(a->cls == KIT_COMP ? &t->comp : &t->comm, stage, c->begins);
+    }
+    if (device->chunked)
+        change_chunks(t, a, c->begins);
+    kit_sms_change(&device->sm, device->view, c);
+}
+
+mill_status overlap_find_together(overlap_analysis *analysis, overlap_device *device) {
     mill_run *run = analysis->run;
-    overlap_pairs pairs = {n, mill_scratch(run, n * n * sizeof *pairs.time)};
-    side first = new_side(run, n), second = new_side(run, n);
+    device->streams = new_pairs(run, device->n_streams);
+    if (device->staged)
+        device->stages = new_pairs(run, analysis->all.places->n_stages);
+    together t = {
+        .analysis = analysis,
+        .device = device,
+        .streams = new_side(run, device->streams.n),
+        .comp = new_side(run, device->stages.n),
+        .comm = new_side(run, device->stages.n),
+    };
+    int64_t now = device->view->window.start;
     kit_sweep sweep;
     kit_sweep_init(&sweep, run, device->view);
-    int64_t now = 0;
-    kit_change change;
-    for (size_t i = 0; kit_sweep_next(&sweep, &change); i++) {
+    kit_change next;
+    for (size_t i = 0; kit_sweep_next(&sweep, &next); i++) {
         if (overlap_cancelled(analysis, i))
             return MILL_E_CANCELLED;
-        for (size_t a = 0; a < first.n; a++)
-            for (size_t b = 0; b < second.n; b++)
-                pairs.time[first.active[a] * n + second.active[b]] += change.time - now;
-        now = change.time;
-        groups of = group(analysis, device, change.activity);
-        if (of.first != MILL_NONE)
-            change_side(&first, of.first, change.begins);
-        if (of.second != MILL_NONE)
-            change_side(&second, of.second, change.begins);
+        if (next.time > now)
+            pass(&t, next.time - now);
+        now = next.time;
+        change(&t, &next);
     }
-    *ret_pairs = pairs;
+    pass(&t, device->view->window.end - now);
     return MILL_OK;
 }
 
-static groups by_stage(const overlap_analysis *analysis, const overlap_device *device,
-                       const kit_activity *a) {
-    (void)device;
-    uint32_t stage = kit_stage_of(&analysis->all, a->place);
-    return (groups){a->cls == KIT_COMP ? stage : MILL_NONE, a->cls == KIT_COMM ? stage : MILL_NONE};
-}
-
-static groups by_stream(const overlap_analysis *analysis, const overlap_device *device,
-                        const kit_activity *a) {
-    (void)analysis;
-    uint32_t stream = a->stream - (uint32_t)device->first_stream;
-    return (groups){stream, stream};
-}
-
-mill_status overlap_find_pairs(overlap_analysis *analysis, overlap_device *device) {
-    mill_status status =
-        measure_pairs(analysis, device, by_stream, device->n_streams, &device->streams);
-    if (status == MILL_OK && device->staged)
-        status = measure_pairs(analysis, device, by_stage, analysis->all.places->n_stages,
-                               &device->stages);
-    return status;
-}
+/* ---------------------------------------------------------------- tables of pairs */
 
 static const kit_column stage_pair_columns[] = {
     {MILL_KIND_ID, "device", "device", NULL},
@@ -128,13 +166,14 @@ static void tell_stream_pairs(kit_table *t, const overlap_analysis *analysis,
     const overlap_stream *streams = analysis->streams + device->first_stream;
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++) {
-            if (device->streams.time[a * n + b] == 0)
+            int64_t time = device->streams.time[a * n + b] + device->streams.time[b * n + a];
+            if (time == 0)
                 continue;
             kit_table_row(t);
             kit_cell_int(t, device->view->id);
             kit_cell_int(t, streams[a].view->id);
             kit_cell_int(t, streams[b].view->id);
-            kit_cell_int(t, device->streams.time[a * n + b]);
+            kit_cell_int(t, time);
         }
 }
 
@@ -159,46 +198,6 @@ void overlap_tell_pairs(kit_report *r, const overlap_analysis *analysis) {
 }
 
 /* ---------------------------------------------------------------- forward and backward */
-
-/* Which bits of the chunks' state an activity sets: a mask. */
-static unsigned chunk_bits(const overlap_analysis *analysis, const kit_activity *a) {
-    mill_chunk chunk = kit_chunk_of(&analysis->all, a->place);
-    bool forward = chunk == MILL_CHUNK_FORWARD;
-    if (!forward && chunk != MILL_CHUNK_BACKWARD && chunk != MILL_CHUNK_WEIGHT)
-        return 0;
-    unsigned bits = 1u << (forward ? OVERLAP_F : OVERLAP_B);
-    if (a->cls == KIT_COMP)
-        bits |= 1u << (forward ? OVERLAP_F_COMP : OVERLAP_B_COMP);
-    if (a->cls == KIT_COMM)
-        bits |= 1u << (forward ? OVERLAP_F_COMM : OVERLAP_B_COMM);
-    return bits;
-}
-
-mill_status overlap_find_chunks(overlap_analysis *analysis, overlap_device *device) {
-    if (!device->chunked)
-        return MILL_OK;
-    uint32_t running[OVERLAP_B + 1] = {0};
-    unsigned state = 0;
-    int64_t now = device->view->window.start;
-    kit_sweep sweep;
-    kit_sweep_init(&sweep, analysis->run, device->view);
-    kit_change change;
-    for (size_t i = 0; kit_sweep_next(&sweep, &change); i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
-        device->chunks[state] += change.time - now;
-        now = change.time;
-        unsigned bits = chunk_bits(analysis, change.activity);
-        for (unsigned b = 0; b <= OVERLAP_B; b++) {
-            if (!(bits >> b & 1))
-                continue;
-            running[b] += change.begins ? 1 : -1u;
-            state = running[b] > 0 ? state | 1u << b : state & ~(1u << b);
-        }
-    }
-    device->chunks[state] += device->view->window.end - now;
-    return MILL_OK;
-}
 
 /* The time in which all bits of `with` are set and none of `without` is. */
 static int64_t chunk_time(const overlap_device *device, unsigned with, unsigned without) {

@@ -4,83 +4,63 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/arena.h>
 
 #define C KIT_IN_COMP
 #define M KIT_IN_COMM
 
 /* ---------------------------------------------------------------- steps */
 
-/* The device's activities by the step that launched them: those of step s are
- * order[first[s]] … order[first[s + 1] - 1]; after the last step, those of none. */
-typedef struct by_step {
-    uint32_t *order;
-    size_t *first;
-} by_step;
-
-static by_step sort_by_step(const overlap_analysis *analysis, const overlap_device *device) {
-    size_t n_steps = analysis->all.places->n_steps, n = device->view->n;
-    by_step b = {mill_scratch(analysis->run, n * sizeof(uint32_t)),
-                 mill_scratch(analysis->run, (n_steps + 2) * sizeof(size_t))};
-    size_t *next = mill_scratch(analysis->run, (n_steps + 1) * sizeof *next);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < n; i++) {
-            uint32_t step = kit_step_of(&analysis->all, device->view->v[i].place);
-            size_t at = step == MILL_NONE ? n_steps : step;
-            if (pass == 0)
-                b.first[at + 1]++;
-            else
-                b.order[next[at]++] = (uint32_t)i;
-        }
-        for (size_t s = 0; s <= n_steps && pass == 0; s++) {
-            next[s] = b.first[s];
-            b.first[s + 1] += b.first[s];
-        }
-    }
-    return b;
+/* Each class of each step is a group. */
+static uint32_t step_group(const void *context, const kit_activity *a) {
+    uint32_t step = overlap_step_of(context, a->place);
+    return step == MILL_NONE ? MILL_NONE : KIT_CLASSES * step + a->cls;
 }
 
-/* The step's own activities alone: as if it had been selected. memory: for as many intervals. */
-static overlap_window measure_step(const overlap_device *device, const uint32_t *order, size_t n,
-                                   kit_interval *memory) {
-    const kit_activity *v = device->view->v;
-    overlap_window w = {.n = (int64_t)n, .time = {v[order[0]].start, v[order[0]].end}};
-    kit_set sets[KIT_CLASSES];
-    for (int c = 0; c < KIT_CLASSES; c++) {
-        sets[c] = (kit_set){memory, 0};
-        for (size_t i = 0; i < n; i++) {
-            const kit_activity *a = &v[order[i]];
-            w.time.end = a->end > w.time.end ? a->end : w.time.end;
-            if (a->cls == c)
-                sets[c].v[sets[c].n++] = (kit_interval){a->start, a->end};
-        }
-        memory += sets[c].n;
-        sets[c].n = kit_intervals_normalise(sets[c].v, sets[c].n);
+/* Of each step's own activities: how many they are, and their span. */
+static mill_status tally_steps(const overlap_analysis *analysis, const overlap_device *device,
+                               kit_tally *tallies) {
+    for (size_t i = 0; i < device->view->n; i++) {
+        const kit_activity *a = &device->view->v[i];
+        uint32_t step = overlap_step_of(analysis, a->place);
+        if (overlap_cancelled(analysis, i))
+            return MILL_E_CANCELLED;
+        if (step != MILL_NONE)
+            kit_tally_add(&tallies[step], a->start, a->end);
     }
-    kit_states(sets, w.time.start, w.time.end, w.states);
-    return w;
+    return MILL_OK;
 }
 
+/* Each step's activities alone: as if it had been selected. */
 mill_status overlap_find_steps(overlap_analysis *analysis, overlap_device *device) {
     if (!overlap_several_steps(analysis))
         return MILL_OK;
     size_t n_steps = analysis->all.places->n_steps;
-    by_step b = sort_by_step(analysis, device);
-    kit_interval *memory = mill_scratch(analysis->run, device->view->n * sizeof *memory);
+    kit_tally *tallies = mill_scratch(analysis->run, n_steps * sizeof *tallies);
+    mill_status status = tally_steps(analysis, device, tallies);
+    if (status != MILL_OK)
+        return status;
+    kit_set *sets = mill_scratch(analysis->run, KIT_CLASSES * n_steps * sizeof *sets);
+    kit_sets_of(analysis->run, device->view, step_group, analysis, sets, KIT_CLASSES * n_steps);
     device->steps.v = mill_scratch(analysis->run, n_steps * sizeof *device->steps.v);
     for (uint32_t s = 0; s < n_steps; s++) {
-        size_t n = b.first[s + 1] - b.first[s];
-        if (mill_cancelled(analysis->run))
-            return MILL_E_CANCELLED;
-        if (n == 0)
+        if (tallies[s].n == 0)
             continue;
         overlap_window *w = &device->steps.v[device->steps.n++];
-        *w = measure_step(device, b.order + b.first[s], n, memory);
-        w->step = s;
+        *w = (overlap_window){
+            .step = s, .n = tallies[s].n, .time = {tallies[s].first, tallies[s].last}};
+        kit_states(&sets[KIT_CLASSES * s], w->time.start, w->time.end, w->states);
     }
     return MILL_OK;
 }
 
 /* ---------------------------------------------------------------- layers */
+
+/* Where a layer begins. */
+typedef struct start {
+    int64_t time, layer;
+    uint32_t step;
+} start;
 
 /* Which stages begin a layer: those that the option names, else the first that runs. */
 static mill_status choose_starts(overlap_analysis *analysis, const overlap_device *device,
@@ -89,10 +69,10 @@ static mill_status choose_starts(overlap_analysis *analysis, const overlap_devic
     const char *pattern = analysis->options->layer_start;
     if (pattern[0] == '\0') {
         const kit_activity *a = device->view->v;
-        while (kit_stage_of(&analysis->all, a->place) == MILL_NONE ||
-               kit_layer_of(&analysis->all, a->place) == MILL_UNKNOWN)
+        while (overlap_stage_of(analysis, a->place) == MILL_NONE ||
+               overlap_layer_of(analysis, a->place) == MILL_UNKNOWN)
             a++; /* the device is layered, so there is one */
-        starts[kit_stage_of(&analysis->all, a->place)] = true;
+        starts[overlap_stage_of(analysis, a->place)] = true;
         return MILL_OK;
     }
     mill_regex *regex;
@@ -104,61 +84,74 @@ static mill_status choose_starts(overlap_analysis *analysis, const overlap_devic
 }
 
 static int compare_layers(const void *a, const void *b) {
-    const overlap_window *x = a, *y = b;
+    const start *x = a, *y = b;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     if (x->layer != y->layer)
         return x->layer < y->layer ? -1 : 1;
-    return (x->time.start > y->time.start) - (x->time.start < y->time.start);
+    return (x->time > y->time) - (x->time < y->time);
 }
 
 static int compare_starts(const void *a, const void *b) {
     const overlap_window *x = a, *y = b;
     if (x->time.start != y->time.start)
         return x->time.start < y->time.start ? -1 : 1;
-    return compare_layers(a, b);
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->layer > y->layer) - (x->layer < y->layer);
 }
 
-static bool same_layer(const overlap_window *a, const overlap_window *b) {
-    return a->step == b->step && a->layer == b->layer;
-}
-
-/* A window for each step and layer, with its start, in the order of compare_layers. */
+/* The first start of each layer of each step, in the order of compare_layers. Returns how many
+ * there are. */
 static size_t find_starts(const overlap_analysis *analysis, const overlap_device *device,
-                          const bool *starts, overlap_window *out) {
-    bool *seen = mill_scratch(analysis->run, analysis->all.places->n_places);
-    size_t n = 0, kept = 0;
+                          const bool *starts, start **ret_starts) {
+    bool *seen = kit_alloc(analysis->all.places->n_places, sizeof *seen);
+    start *out = NULL;
+    size_t n = 0, room = 0, kept = 0;
     for (size_t i = 0; i < device->view->n; i++) {
         const kit_activity *a = &device->view->v[i];
-        uint32_t stage = kit_stage_of(&analysis->all, a->place);
+        uint32_t stage = overlap_stage_of(analysis, a->place);
         if (stage == MILL_NONE || !starts[stage] || seen[a->place] ||
-            kit_layer_of(&analysis->all, a->place) == MILL_UNKNOWN)
+            overlap_layer_of(analysis, a->place) == MILL_UNKNOWN)
             continue;
         seen[a->place] = true;
-        out[n++] = (overlap_window){
-            .time.start = a->start,
-            .step = kit_step_of(&analysis->all, a->place),
-            .layer = kit_layer_of(&analysis->all, a->place),
-        };
+        if (n == room) {
+            room = room ? 2 * room : 64;
+            out = kit_realloc(out, room, sizeof *out);
+        }
+        out[n++] = (start){a->start, overlap_layer_of(analysis, a->place),
+                           overlap_step_of(analysis, a->place)};
     }
-    qsort(out, n, sizeof *out, compare_layers);
+    free(seen);
+    if (n > 0)
+        qsort(out, n, sizeof *out, compare_layers);
     for (size_t i = 0; i < n; i++)
-        if (kept == 0 || !same_layer(&out[kept - 1], &out[i]))
+        if (kept == 0 || out[kept - 1].step != out[i].step || out[kept - 1].layer != out[i].layer)
             out[kept++] = out[i];
+    *ret_starts = out;
     return kept;
 }
 
 /* Waiting for other ranks goes to the layer that it belongs to, whenever it runs. */
-static void add_notify(const kit_waits *waits, overlap_windows *layers) {
-    for (size_t i = 0, at = 0; i < layers->n; i++) { /* both are by step and layer */
-        overlap_window *w = &layers->v[i];
-        while (at < waits->n_layers &&
-               (waits->layers[at].step < w->step ||
-                (waits->layers[at].step == w->step && waits->layers[at].layer < w->layer)))
-            at++;
-        if (at < waits->n_layers && waits->layers[at].step == w->step &&
-            waits->layers[at].layer == w->layer)
-            w->notify = waits->layers[at].sum;
+static void add_notify(const overlap_analysis *analysis, const overlap_device *device,
+                       overlap_windows *layers) {
+    for (size_t i = 0; i < device->n_comm; i++) {
+        const kit_activity *a = &device->view->v[device->comm[i].activity];
+        if (!overlap_waits(analysis, a->kind))
+            continue;
+        uint32_t step = overlap_step_of(analysis, a->place);
+        int64_t layer = overlap_layer_of(analysis, a->place);
+        size_t low = 0, high = layers->n;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            const overlap_window *w = &layers->v[middle];
+            if (w->step < step || (w->step == step && w->layer < layer))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < layers->n && layers->v[low].step == step && layers->v[low].layer == layer)
+            layers->v[low].notify = kit_add(layers->v[low].notify, a->end - a->start);
     }
 }
 
@@ -186,12 +179,17 @@ mill_status overlap_find_layers(overlap_analysis *analysis, overlap_device *devi
     mill_status status = choose_starts(analysis, device, starts);
     if (status != MILL_OK)
         return status;
+    start *list;
     overlap_windows *layers = &device->layers;
-    layers->v = mill_scratch(analysis->run, (places->n_places + 1) * sizeof *layers->v);
-    layers->n = find_starts(analysis, device, starts, layers->v);
+    layers->n = find_starts(analysis, device, starts, &list);
+    layers->v = mill_scratch(analysis->run, (layers->n + 1) * sizeof *layers->v);
+    for (size_t i = 0; i < layers->n; i++)
+        layers->v[i] = (overlap_window){
+            .time.start = list[i].time, .step = list[i].step, .layer = list[i].layer};
+    free(list);
     if (layers->n == 0)
         return MILL_OK;
-    add_notify(&device->waits, layers);
+    add_notify(analysis, device, layers);
     tile(device, layers);
     return MILL_OK;
 }
@@ -234,7 +232,7 @@ void overlap_tell_layers(kit_report *r, const overlap_analysis *analysis) {
             }
             kit_table_row(t);
             kit_cell_int(t, device->view->id);
-            kit_cell_int(t, kit_step_number(&analysis->all, w->step));
+            kit_cell_int(t, overlap_step_number(analysis, w->step));
             kit_cell_int(t, w->layer);
             tell_times(t, device, w);
             kit_cell_int(t, w->notify);
@@ -258,7 +256,7 @@ void overlap_tell_steps(kit_report *r, const overlap_analysis *analysis) {
             }
             kit_table_row(t);
             kit_cell_int(t, device->view->id);
-            kit_cell_int(t, kit_step_number(&analysis->all, w->step));
+            kit_cell_int(t, overlap_step_number(analysis, w->step));
             kit_cell_int(t, w->n);
             tell_times(t, device, w);
         }

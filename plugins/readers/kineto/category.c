@@ -19,6 +19,7 @@ static const category categories[] = {
     {"xpu_runtime", 0, MILL_CPU_RUNTIME},
     {"mtia_runtime", 0, MILL_CPU_RUNTIME},
     {"privateuse1_runtime", 0, MILL_CPU_RUNTIME},
+    {"cuda_sync", 0, 0, true},
     /* Kineto of 2021 */
     {"memcpy", MILL_GPU_MEMCPY, 0},
     {"memset", MILL_GPU_MEMSET, 0},

@@ -3,6 +3,7 @@
 #ifndef KINETO_CATEGORY_H
 #define KINETO_CATEGORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,7 @@ typedef struct category {
     const char *text;
     uint8_t gpu; /* mill_gpu_cat, or 0 */
     uint8_t cpu; /* mill_cpu_kind, or 0 */
+    bool sync;   /* a row of syncs */
 } category;
 
 /* Of what has a category that is none of ours: no row. */

@@ -31,6 +31,7 @@ static const known_key arg_keys[] = {
     KEY("block", EVENT_ARG_BLOCK),
     KEY("bytes", EVENT_ARG_BYTES),
     KEY("wait_on_cuda_event_record_corr_id", EVENT_ARG_WAITED_EVENT),
+    KEY("wait_on_stream", EVENT_ARG_WAITED_STREAM),
     KEY("Collective name", EVENT_ARG_COLLECTIVE),
     KEY("name", EVENT_ARG_NAME),
     {NULL, 0, EVENT_MEMBERS},

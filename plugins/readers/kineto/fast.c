@@ -2,6 +2,8 @@
 /* The fast engine's part that is the same for all instructions: keys, and rows from members. */
 #include "fast_private.h"
 
+#include "syncs.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
@@ -29,6 +31,7 @@ place fast_place_of(bool in_args, const char *key, size_t length) {
         {"block", true, AT_BLOCK},
         {"bytes", true, AT_BYTES},
         {"wait_on_cuda_event_record_corr_id", true, AT_WAITED_EVENT},
+        {"wait_on_stream", true, AT_WAITED_STREAM},
         {"Collective name", true, AT_COLLECTIVE},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -120,6 +123,22 @@ static void take_cpu(fast *f, const fast_event *e, uint8_t kind, uint64_t byte) 
     kit_trace_cpu(rows_builder(f->to), &row);
 }
 
+static void take_sync(fast *f, const fast_event *e, uint64_t byte) {
+    sync_event sync = {
+        .name = {e->name, e->name_length},
+        .start = e->ts,
+        .dur = e->dur,
+        .correlation = number_of(e, AT_CORRELATION),
+        .device = number_of(e, AT_DEVICE),
+        .stream = number_of(e, AT_STREAM),
+        .waited_stream = number_of(e, AT_WAITED_STREAM),
+        .waited_event = number_of(e, AT_WAITED_EVENT),
+        .byte = byte,
+        .track = track_of(f, e),
+    };
+    syncs_take(rows_builder(f->to), f->tracks, &sync);
+}
+
 bool fast_take(fast *f, const fast_event *e, uint64_t byte) {
     if (e->word[AT_PH] != 'X')
         return !f->left_phases[e->word[AT_PH]]; /* if it is not left: an event, but no row */
@@ -130,6 +149,8 @@ bool fast_take(fast *f, const fast_event *e, uint64_t byte) {
     const category *cat = f->categories[e->word[AT_CAT] - 1];
     if (cat->gpu)
         take_gpu(f, e, cat->gpu, byte);
+    else if (cat->sync)
+        take_sync(f, e, byte);
     else if (rows_wants_cpu(f->to, cat->cpu))
         take_cpu(f, e, cat->cpu, byte);
     return true;

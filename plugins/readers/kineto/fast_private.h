@@ -28,6 +28,7 @@ typedef enum place {
     AT_EXTERNAL_ID,
     AT_BYTES,
     AT_WAITED_EVENT,
+    AT_WAITED_STREAM,
     AT_COLLECTIVE, /* of a collective operation: leaves the event to the reference parser */
     AT_OTHER_ARG,  /* and the next ones: by a hash of the key, so that what follows is foreseen */
     N_PLACES = AT_OTHER_ARG + 32

@@ -8,6 +8,7 @@
 #include "pairs.h"
 #include "planes.h"
 #include "points.h"
+#include "syncs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +40,20 @@ struct rows {
     text_room rooms[N_ROOMS];
 };
 
+/* All of them, so that their order is that of the rules, whatever comes first in the file. */
+static void add_kinds(kit_trace *b, const rule_set *rules) {
+    for (size_t i = 0; rules && i < rules->n; i++)
+        if (rules->rules[i].kind)
+            kit_trace_kind(b, rules->rules[i].kind);
+}
+
 rows *rows_create(mill_run *run, kit_trace *b, const rows_config *config) {
     rows *r = kit_alloc(1, sizeof *r);
     *r = (rows){.run = run, .b = b, .config = *config, .pairs = pairs_create(b)};
     if (config->collectives)
         r->collectives = collectives_create(run, b, config->collectives);
+    add_kinds(b, config->kernels);
+    add_kinds(b, config->collectives);
     if (config->planes)
         r->planes = planes_create();
     r->tracks = tracks_create(run, b, config->planes);
@@ -218,11 +228,29 @@ static const category *category_of(rows *r, const event *e) {
     return category_find(cat.at, cat.length);
 }
 
+static void take_sync(rows *r, const event *e, span name, uint64_t byte) {
+    sync_event sync = {
+        .name = name,
+        .start = rows_time(e->member[EVENT_TS]),
+        .dur = rows_time(e->member[EVENT_DUR]),
+        .correlation = facts_int(e->member[EVENT_ARG_CORRELATION]),
+        .device = facts_int(e->member[EVENT_ARG_DEVICE]),
+        .stream = facts_int(e->member[EVENT_ARG_STREAM]),
+        .waited_stream = facts_int(e->member[EVENT_ARG_WAITED_STREAM]),
+        .waited_event = facts_int(e->member[EVENT_ARG_WAITED_EVENT]),
+        .byte = byte,
+        .track = track_of(r, e),
+    };
+    syncs_take(r->b, r->tracks, &sync);
+}
+
 static void take_slice(rows *r, const event *e, span name, uint64_t byte) {
     const category *cat = category_of(r, e);
     if (e->member[EVENT_CAT].kind == JSON_NONE) {
         rows_hold(r, track_of(r, e), name.at, name.length, rows_time(e->member[EVENT_TS]),
                   rows_time(e->member[EVENT_DUR]), byte);
+    } else if (cat->sync) {
+        take_sync(r, e, name, byte);
     } else if (wants(r, cat)) {
         slice s = slice_of(r, e, name, cat, byte);
         put_slice(r, &s);
@@ -258,7 +286,7 @@ static void take_pair(rows *r, const event *e, span name, char ph, uint64_t byte
     slice s;
     if (ph == 'B' || ph == 'b' || ph == 'S') {
         const category *cat = category_of(r, e);
-        s = slice_of(r, e, name, cat == &category_unknown ? &category_other : cat, byte);
+        s = slice_of(r, e, name, cat->gpu || cat->cpu ? cat : &category_other, byte);
         s.async = async;
         span key = pair_key(r, e, async);
         pairs_begin(r->pairs, key.at, key.length, name.at, name.length, &s);

@@ -136,14 +136,19 @@ uint32_t tracks_async_thread(tracks *t, uint32_t number) {
     return line->async_thread;
 }
 
-uint32_t tracks_stream(tracks *t, uint32_t number, int64_t device, int64_t stream) {
-    track *line = &t->v[number];
+uint32_t tracks_other_stream(tracks *t, uint32_t number, int64_t device, int64_t stream) {
+    const track *line = &t->v[number];
     if (device == MILL_UNKNOWN)
         device = line->pid;
+    return kit_trace_stream(t->b, kit_trace_device(t->b, device), stream,
+                            stream == MILL_UNKNOWN ? line->tid_word : MILL_NONE);
+}
+
+uint32_t tracks_stream(tracks *t, uint32_t number, int64_t device, int64_t stream) {
+    track *line = &t->v[number];
     if (stream == MILL_UNKNOWN)
         stream = line->stream_number;
-    line->stream = kit_trace_stream(t->b, kit_trace_device(t->b, device), stream,
-                                    stream == MILL_UNKNOWN ? line->tid_word : MILL_NONE);
+    line->stream = tracks_other_stream(t, number, device, stream);
     return line->stream;
 }
 

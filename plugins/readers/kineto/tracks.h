@@ -27,6 +27,9 @@ uint32_t tracks_stream(tracks *t, uint32_t number, int64_t device, int64_t strea
 /* The same for a stream that tracks_stream gave for the same line, device and number. */
 void tracks_set_stream(tracks *t, uint32_t number, uint32_t stream);
 
+/* A stream that the line need not show, by its number. */
+uint32_t tracks_other_stream(tracks *t, uint32_t number, int64_t device, int64_t stream);
+
 /* The rule of the planes that fits the line's process, by the name it has now; NULL: none. */
 const rule *tracks_plane(const tracks *t, uint32_t number);
 /* A stream of that plane. All planes of a file are one device, whose number it does not tell. */

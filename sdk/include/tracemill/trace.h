@@ -113,20 +113,21 @@ typedef struct mill_threads {
 /* GPU activities, sorted by (start, end, device, stream, correlation), duplicates removed. */
 typedef struct mill_gpu {
     uint64_t n;
-    mill_column start;       /* int64 ns, always 8 bytes a row */
-    mill_column dur;         /* int64 ns, >= 0 */
-    mill_column name;        /* uint32 row of `names` */
-    mill_column stream;      /* uint32 row of `streams` */
-    mill_column cat;         /* uint8 mill_gpu_cat */
-    mill_column correlation; /* int64, or MILL_UNKNOWN; ids above 2^63 wrap */
-    mill_column external_id; /* int64, or MILL_UNKNOWN */
-    mill_column launch;      /* uint32 row of `cpu`: the call that launched it, or MILL_NONE */
-    mill_column grid;        /* int64 blocks (x*y*z), or MILL_UNKNOWN */
-    mill_column block;       /* int64 threads of a block (x*y*z), or MILL_UNKNOWN */
-    mill_column bytes;       /* int64 bytes moved or set, or MILL_UNKNOWN */
-    mill_column collective;  /* uint32 row of `collectives`, or MILL_NONE */
-    mill_column
-        waited_event; /* int64 correlation of the cudaEventRecord it waited for, or MILL_UNKNOWN */
+    mill_column start;        /* int64 ns, always 8 bytes a row */
+    mill_column dur;          /* int64 ns, >= 0 */
+    mill_column name;         /* uint32 row of `names` */
+    mill_column stream;       /* uint32 row of `streams` */
+    mill_column cat;          /* uint8 mill_gpu_cat */
+    mill_column correlation;  /* int64, or MILL_UNKNOWN; ids above 2^63 wrap */
+    mill_column external_id;  /* int64, or MILL_UNKNOWN */
+    mill_column launch;       /* uint32 row of `cpu`: the call that launched it, or MILL_NONE */
+    mill_column grid;         /* int64 blocks (x*y*z), or MILL_UNKNOWN */
+    mill_column block;        /* int64 threads of a block (x*y*z), or MILL_UNKNOWN */
+    mill_column bytes;        /* int64 bytes moved or set, or MILL_UNKNOWN */
+    mill_column collective;   /* uint32 row of `collectives`, or MILL_NONE */
+    mill_column waited_event; /* int64 correlation of the cudaEventRecord it waited for, if the file
+                                 says so of the activity itself; else MILL_UNKNOWN. Kineto says it
+                                 of the waits instead: see mill_syncs */
 } mill_gpu;
 
 /* CPU slices, sorted by (start, longest first, thread), so that a parent comes before its children.
@@ -180,6 +181,36 @@ typedef struct mill_counters {
     mill_column value;  /* double */
 } mill_counters;
 
+/* What a wait waits for, and who waits. */
+typedef enum mill_sync_kind {
+    MILL_SYNC_OTHER = 0,
+    MILL_SYNC_EVENT = 1,       /* the CPU, for an event: cudaEventSynchronize, cudaEventQuery */
+    MILL_SYNC_STREAM_WAIT = 2, /* a stream, for an event: cudaStreamWaitEvent */
+    MILL_SYNC_STREAM = 3,      /* the CPU, for a stream: cudaStreamSynchronize */
+    MILL_SYNC_CONTEXT = 4,     /* the CPU, for all streams: cudaDeviceSynchronize */
+} mill_sync_kind;
+
+/* Waits that the file records (Kineto's category cuda_sync), sorted by (start, correlation). They
+ * are no GPU activities: times are those of the CPU's call. A stream that waits for an event runs
+ * nothing launched after `launch` before all is done that was launched on `waited_stream` before
+ * `record`. */
+typedef struct mill_syncs {
+    uint64_t n;
+    mill_column start;         /* int64 ns, always 8 bytes a row */
+    mill_column dur;           /* int64 ns, >= 0, or MILL_UNKNOWN */
+    mill_column kind;          /* uint8 mill_sync_kind */
+    mill_column name;          /* uint32 row of `names`: "Stream Wait Event" */
+    mill_column stream;        /* uint32 row of `streams`: of STREAM_WAIT the one that waits, of
+                                  STREAM the one waited for; or MILL_NONE */
+    mill_column correlation;   /* int64, or MILL_UNKNOWN */
+    mill_column waited_stream; /* uint32 row of `streams`, of the same device: where the event was
+                                  recorded; or MILL_NONE */
+    mill_column waited_event;  /* int64 correlation of the cudaEventRecord, or MILL_UNKNOWN */
+    mill_column launch;        /* uint32 row of `cpu`: the call that waits, or that makes the stream
+                                  wait; or MILL_NONE */
+    mill_column record;        /* uint32 row of `cpu`: the cudaEventRecord, or MILL_NONE */
+} mill_syncs;
+
 /* What the reader mended or skipped. One row a kind. */
 typedef struct mill_diagnostics {
     uint64_t n;
@@ -210,8 +241,9 @@ typedef struct mill_trace {
     uint8_t reserved2[7];
 
     mill_texts strings; /* labels: of devices, threads, groups, diagnostics */
-    mill_texts kinds;   /* of communication and the like: "all-reduce", as the rules name them */
-    mill_texts rules;   /* the names of the rules, in order */
+    mill_texts kinds; /* of communication and the like: "all-reduce", as the rules name them and in
+                         their order, whether the trace has any or not */
+    mill_texts rules; /* the names of the rules, in order */
     mill_names names;
     mill_devices devices;
     mill_streams streams;
@@ -222,6 +254,7 @@ typedef struct mill_trace {
     mill_collectives collectives;
     mill_counters counters;
     mill_diagnostics diagnostics;
+    mill_syncs syncs; /* mill_sync_count first: older readers lack it */
 } mill_trace;
 
 /* ---------------------------------------------------------------- accessors */
@@ -322,6 +355,11 @@ static inline const char *mill_name_kind(const mill_trace *t, uint32_t name) {
     return kind == UINT16_MAX ? NULL : mill_text(t, &t->kinds, kind);
 }
 
+/* How many rows `syncs` has. */
+static inline uint64_t mill_sync_count(const mill_trace *t) {
+    return MILL_HAS(t, syncs) ? t->syncs.n : 0;
+}
+
 /* The kind of a GPU activity, as a row of `kinds` or UINT16_MAX: of communication, that of the
  * operation the file tells, which beats the name (NCCL may run any operation under any name); else
  * that of its name. */
@@ -345,7 +383,8 @@ static inline const char *mill_gpu_kind(const mill_trace *t, uint64_t row) {
 MILL_STATIC_ASSERT(sizeof(mill_column) == 16, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_gpu) == 216, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_cpu) == 136, "mill.trace/1");
-MILL_STATIC_ASSERT(sizeof(mill_trace) == 1272, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_syncs) == 168, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_trace) == 1440, "mill.trace/1");
 #endif
 
 #ifdef __cplusplus

@@ -94,6 +94,48 @@ static void test_tolerance(void) {
     bench_destroy(b);
 }
 
+/* The path goes where the trace says, not to what ended last; no tolerance is asked. */
+static void test_recorded(void) {
+    static const activity activities[] = {
+        {0, 7, 0, 100 * US, GEMM},
+        {0, 27, 100 * US, 300 * US, REDUCE},
+        {0, 7, 130 * US, 70 * US, GEMM},
+        {0, 7, 420 * US, 80 * US, GEMM},
+        {0, 30, 100 * US, 280 * US, .name = "copy", .cls = MILL_CLASS_MEMORY},
+    };
+    static const slice launches[] = {
+        {1, -90, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 1},
+        {1, -80, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 2},
+        {1, -70, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 5},
+        {1, -60, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 3},
+        {1, -20, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 4},
+    };
+    static const stream_wait of_copy[] = {{7, 30, .records = -40, .waits = -30}};
+    static const stream_wait of_first[] = {{7, 27, .records = -85, .waits = -30}};
+    fixture f = FIXTURE(activities);
+    f.slices = launches;
+    f.n_slices = G_N_ELEMENTS(launches);
+    f.waits = of_copy;
+    f.n_waits = 1;
+    bench *b = new_bench();
+    bench_option(b, "dependency-tolerance=1us");
+    const mill_report *r = report_of(b, fixture_trace(b, &f), NULL);
+    g_assert_cmpint(look_int(r, "path_mem", NULL), ==, 280 * US);
+    g_assert_cmpint(look_int(r, "path_comm", NULL), ==, 0);
+    g_assert_cmpint(look_int(r, "path_gap", NULL), ==, 40 * US);
+    g_assert_cmpint(look_int(r, "hops_recorded", NULL), ==, 1);
+    g_assert_cmpint(look_int(r, "stream_hops", NULL), ==, 2); /* the copy's own stream begins */
+    g_assert_nonnull(strstr(look_note(r, "method")->text, "so 1 of 2 steps"));
+    bench_destroy(b);
+
+    f.waits = of_first; /* recorded before anything was launched there: by timing again */
+    b = new_bench();
+    r = report_of(b, fixture_trace(b, &f), NULL);
+    g_assert_cmpint(look_int(r, "path_comm", NULL), ==, 300 * US);
+    g_assert_cmpint(look_int(r, "hops_recorded", NULL), ==, 0);
+    bench_destroy(b);
+}
+
 /* A kernel launched when all was over waited for the CPU; the path goes on at what ended last. */
 static void test_host(void) {
     static const slice launch[] = {{1, 450 * US, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 4}};
@@ -319,6 +361,7 @@ int main(int argc, char **argv) {
     module = bench_open("plugins/analyzers/critical-path/critical-path.so");
     g_test_add_func("/critical-path/path", test_path);
     g_test_add_func("/critical-path/tolerance", test_tolerance);
+    g_test_add_func("/critical-path/recorded", test_recorded);
     g_test_add_func("/critical-path/host", test_host);
     g_test_add_func("/critical-path/new-stream", test_new_stream);
     g_test_add_func("/critical-path/window", test_window);

@@ -99,6 +99,42 @@ static void test_causes(void) {
 }
 
 /* The thresholds decide, and are options. */
+/* The gap before 500 µs is a wait by timing; where the trace records it, by its word. A copy that
+ * ends later is then not asked. */
+static void test_recorded(void) {
+    static const activity activities[] = {
+        {0, 7, 0, 100 * US, GEMM},           {0, 7, 105 * US, 95 * US, GEMM},
+        {0, 27, 150 * US, 330 * US, REDUCE}, {0, 7, 500 * US, 100 * US, GEMM},
+        {0, 7, 700 * US, 100 * US, GEMM},    {0, 30, 150 * US, 340 * US, "copy", MILL_CLASS_MEMORY},
+    };
+    static const stream_wait waits[] = {{7, 27, .records = -7600, .waits = -7300}};
+    fixture f = three_gaps_fixture();
+    f.activities = activities;
+    f.n = G_N_ELEMENTS(activities);
+    for (f.n_waits = 0; f.n_waits < 2; f.n_waits++) {
+        f.waits = waits;
+        bench *b = new_bench();
+        const mill_report *r = report_of(b, &f, NULL);
+        g_assert_cmpint(look_int(r, "gaps_recorded", NULL), ==, (int64_t)f.n_waits);
+        g_assert_cmpint(look_int(r, "gaps_by_timing", NULL), ==, 1 - (int64_t)f.n_waits);
+        const mill_table *t = look_table(r, "largest");
+        g_assert_cmpstr(look_cell(t, 0, "method").text, ==, f.n_waits ? "recorded" : "by timing");
+        g_assert_cmpint(look_cell(t, 0, "blocker_stream").i, ==, f.n_waits ? 27 : 30);
+        g_assert_cmpstr(look_cell(t, 0, "cause").text, ==,
+                        f.n_waits ? "wait_comm" : "wait_compute");
+        g_assert_cmpstr(look_cell(t, 1, "method").text, ==, "by length");
+        g_assert_cmpint(strstr(look_note(r, "rule")->text, "why 1 of") != NULL, ==, f.n_waits > 0);
+        bench_destroy(b);
+    }
+    f.n_waits = 1;
+    bench *b = new_bench();
+    bench_option(b, "gap-rule=hta"); /* which has no methods */
+    const mill_report *r = report_of(b, &f, NULL);
+    g_assert_false(look_has_figure(r, "gaps_recorded"));
+    g_assert_null(look_cell(look_table(r, "largest"), 0, "method").text);
+    bench_destroy(b);
+}
+
 static void test_thresholds(void) {
     fixture f = three_gaps_fixture();
     bench *b = new_bench();
@@ -245,6 +281,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     module = bench_open("plugins/analyzers/gaps/gaps.so");
     g_test_add_func("/gaps/causes", test_causes);
+    g_test_add_func("/gaps/recorded", test_recorded);
     g_test_add_func("/gaps/thresholds", test_thresholds);
     g_test_add_func("/gaps/hta", test_hta);
     g_test_add_func("/gaps/sm-wait", test_sm_wait);

@@ -44,13 +44,19 @@ static const char *const odd_members[] = {
     "\"args\": {\"grid\": [2,3, 4], \"block\": \"grid(100,)\"}",
     "\"args\": {\"grid\": [], \"block\": [1, 2.0]}",
     "\"args\": {\"bytes\": -5, \"device\": 1.0, \"stream\": 4294967295}",
+    "\"cat\": \"CUDA_sync\", \"args\": {\"stream\": 4294967295, \"correlation\": 5}",
+    "\"cat\": \"cuda_sync\", \"args\": {\"wait_on_stream\": \"7\"}",
     "\"args\": {\"Input Dims\": [[1, 2], []], \"name\": \"n\", \"External id\" : 12}",
 };
 
 void random_event(GString *text, GRand *rand, bool odd) {
-    static const char *const cats[] = {"\"cat\": \"kernel\", ", "\"cat\": \"gpu_memcpy\", ",
-                                       "\"cat\": \"cpu_op\", ", "\"cat\": \"cuda_runtime\", ",
-                                       "\"cat\": \"Trace\", ",  ""};
+    static const char *const cats[] = {"\"cat\": \"kernel\", ",
+                                       "\"cat\": \"gpu_memcpy\", ",
+                                       "\"cat\": \"cpu_op\", ",
+                                       "\"cat\": \"cuda_runtime\", ",
+                                       "\"cat\": \"cuda_sync\", ",
+                                       "\"cat\": \"Trace\", ",
+                                       ""};
     static const char *const gaps[] = {"", " ", "\n    ", "\t"};
     const char *gap = gaps[g_rand_int_range(rand, 0, 16) == 0 ? g_rand_int_range(rand, 0, 4) : 2];
     g_string_append_printf(text,
@@ -64,9 +70,12 @@ void random_event(GString *text, GRand *rand, bool odd) {
     if (g_rand_boolean(rand))
         g_string_append_printf(text,
                                ",%s\"args\": {%s\"External id\": %d,%s\"correlation\": %d, "
-                               "\"stream\": %d, \"device\": 0, \"grid\": [%d, 1, 1]%s}",
+                               "\"stream\": %d, \"wait_on_stream\": %d, "
+                               "\"wait_on_cuda_event_record_corr_id\": %d, \"device\": 0, "
+                               "\"grid\": [%d, 1, 1]%s}",
                                gap, gap, g_rand_int_range(rand, 0, 1 << 30), gap,
                                g_rand_int_range(rand, 0, 300), g_rand_int_range(rand, 0, 9),
+                               g_rand_int_range(rand, -1, 9), g_rand_int_range(rand, -1, 300),
                                g_rand_int_range(rand, 0, 5000), gap);
     for (int n = odd ? g_rand_int_range(rand, 0, 12) - 9 : 0; n > 0; n--)
         g_string_append_printf(text, ", %s",

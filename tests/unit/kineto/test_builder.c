@@ -196,6 +196,104 @@ static void test_slices(void) {
     g_rand_free(rand);
 }
 
+/* ---------------------------------------------------------------- recorded waits */
+
+static const int64_t sync_streams[] = {20, 7}; /* not in the order of their numbers */
+
+/* Of call i, whose correlation is i; some say nothing of streams or events. */
+static void append_sync(kit_trace *b, GRand *rand, int64_t i) {
+    uint32_t device = kit_trace_device(b, 0);
+    int64_t event = g_rand_int_range(rand, -1, 6);
+    kit_sync_row row = {
+        .start = g_rand_int_range(rand, 1, 9),
+        .dur = 3,
+        .correlation = i,
+        .waited_event = event < 0 ? MILL_UNKNOWN : event,
+        .name = kit_trace_name(b, "wait", 4, 0),
+        .stream = kit_trace_stream(b, device, sync_streams[i % 2], MILL_NONE),
+        .waited_stream =
+            event < 0 ? MILL_NONE : kit_trace_stream(b, device, sync_streams[event % 2], MILL_NONE),
+        .kind = MILL_SYNC_STREAM_WAIT,
+    };
+    kit_trace_sync(b, &row);
+}
+
+static void check_sync(const mill_trace *t, uint64_t i) {
+    const mill_syncs *s = &t->syncs;
+    int64_t correlation = mill_i64(t, &s->correlation, i), event = mill_i64(t, &s->waited_event, i);
+    if (i > 0) {
+        int64_t start = mill_i64(t, &s->start, i), before = mill_i64(t, &s->start, i - 1);
+        g_assert_true(before < start ||
+                      (before == start && mill_i64(t, &s->correlation, i - 1) <= correlation));
+    }
+    g_assert_cmpint(mill_i64(t, &t->streams.id, mill_u32(t, &s->stream, i)), ==,
+                    sync_streams[correlation % 2]);
+    uint32_t waited = mill_u32(t, &s->waited_stream, i);
+    g_assert_cmpint(waited == MILL_NONE, ==, event == MILL_UNKNOWN);
+    if (waited != MILL_NONE)
+        g_assert_cmpint(mill_i64(t, &t->streams.id, waited), ==, sync_streams[event % 2]);
+    g_assert_cmpuint(mill_u32(t, &s->launch, i), ==,
+                     correlation ? brute_launch(t, correlation) : MILL_NONE);
+    g_assert_cmpuint(mill_u32(t, &s->record, i), ==,
+                     event > 0 ? brute_launch(t, event) : MILL_NONE); /* 0 is CUPTI's "none" */
+}
+
+static void test_syncs(void) {
+    GRand *rand = g_rand_new_with_seed(3);
+    for (int round = 0; round < ROUNDS; round++) {
+        bench *host = bench_create(NULL, NULL);
+        kit_trace *b = kit_trace_create(bench_services(host));
+        uint32_t thread = kit_trace_thread(b, 1, 1);
+        for (int64_t i = 0; i < 8; i++)
+            if (g_rand_int_range(rand, 0, 4) > 0)
+                append_slice(b, i + 1, 1, i, thread, MILL_CPU_RUNTIME);
+        uint64_t n = (uint64_t)g_rand_int_range(rand, 0, 12);
+        for (uint64_t i = 0; i < n; i++)
+            append_sync(b, rand, g_rand_int_range(rand, 0, 8));
+        const mill_trace *t = kit_trace_finish(b, INT64_MAX);
+        g_assert_cmpuint(mill_sync_count(t), ==, n);
+        g_assert_cmpuint(t->gpu.n, ==, 0);
+        for (uint64_t i = 0; i < n; i++)
+            check_sync(t, i);
+        kit_trace_destroy(b);
+        bench_destroy(host);
+    }
+    g_rand_free(rand);
+}
+
+/* A wait needs a time, but no duration. */
+static void test_sync_limits(void) {
+    static const struct {
+        int64_t start, dur, right;
+    } rows[] = {
+        {1, 0, 0},
+        {1, -1, MILL_UNKNOWN},
+        {1, MILL_UNKNOWN, MILL_UNKNOWN},
+        {1, KIT_TRACE_LONGEST, KIT_TRACE_LONGEST},
+        {1, KIT_TRACE_LONGEST + 1, MILL_UNKNOWN},
+        {INT64_MAX - 5, 6, MILL_UNKNOWN},
+    };
+    bench *host = bench_create(NULL, NULL);
+    kit_trace *b = kit_trace_create(bench_services(host));
+    kit_sync_row row = {.start = MILL_UNKNOWN, .stream = MILL_NONE, .waited_stream = MILL_NONE};
+    kit_trace_sync(b, &row);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        row.start = rows[i].start;
+        row.dur = rows[i].dur;
+        row.correlation = (int64_t)i + 1;
+        kit_trace_sync(b, &row);
+    }
+    mill_trace *t = kit_trace_finish(b, 0);
+    g_assert_cmpuint(count_of(t, "no-time"), ==, 1);
+    g_assert_cmpuint(mill_sync_count(t), ==, G_N_ELEMENTS(rows));
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        g_assert_cmpint(mill_i64(t, &t->syncs.dur, i), ==, rows[i].right);
+    t->size = offsetof(mill_trace, syncs); /* as an older reader's */
+    g_assert_cmpuint(mill_sync_count(t), ==, 0);
+    kit_trace_destroy(b);
+    bench_destroy(host);
+}
+
 /* ---------------------------------------------------------------- size and limits */
 
 /* Rows in three segments, given backwards, which is the worst order there is. */
@@ -335,6 +433,8 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/kit/trace/activities", test_activities);
     g_test_add_func("/kit/trace/slices", test_slices);
+    g_test_add_func("/kit/trace/syncs", test_syncs);
+    g_test_add_func("/kit/trace/sync-limits", test_sync_limits);
     g_test_add_func("/kit/trace/segments", test_segments);
     g_test_add_func("/kit/trace/orders", test_orders);
     g_test_add_func("/kit/trace/many-duplicates", test_many_duplicates);

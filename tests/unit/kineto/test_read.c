@@ -131,6 +131,18 @@ static void test_launches(void) {
     bench_destroy(b);
 }
 
+/* Kinds are numbered as the rules are, whatever the file begins with. */
+static void test_kinds_order(void) {
+    bench *one = reader_of_case("collectives.json"), *other = reader_of_case("planes.json");
+    const mill_trace *t = trace_of(one), *u = trace_of(other);
+    g_assert_cmpuint(t->kinds.n, >, 0);
+    g_assert_cmpuint(t->kinds.n, ==, u->kinds.n);
+    for (uint32_t i = 0; i < t->kinds.n; i++)
+        g_assert_cmpstr(mill_text(t, &t->kinds, i), ==, mill_text(u, &u->kinds, i));
+    bench_destroy(one);
+    bench_destroy(other);
+}
+
 static void test_cpu_options(void) {
     bench *b = reader_of_case("launches.json");
     bench_option(b, "cpu=no");
@@ -518,6 +530,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/read/escaped", test_escaped);
     g_test_add_func("/kineto/read/facts", test_facts);
     g_test_add_func("/kineto/read/launches", test_launches);
+    g_test_add_func("/kineto/read/kinds-order", test_kinds_order);
     g_test_add_func("/kineto/read/cpu-options", test_cpu_options);
     g_test_add_func("/kineto/read/max-overlap", test_max_overlap);
     g_test_add_func("/kineto/read/gzip", test_gzip);

@@ -206,11 +206,31 @@ static void test_from_to(void) {
     const kit_selection beyond = {.steps = "", .from = 4000}, late = {.steps = "", .to = 4000};
     b = bench_create(NULL, NULL);
     all = selected(b, &FIXTURE(activities), NULL, &beyond);
-    g_assert_cmpuint(all.left_out, ==, 4); /* the copy at the last end has no length to lose */
+    g_assert_cmpuint(all.left_out, ==, 5); /* nor a copy of no length at the last end */
     all = selected(b, &FIXTURE(activities), NULL, &late);
     g_assert_cmpuint(all.left_out, ==, 0);
     g_assert_cmpint(all.devices[1].window.end, ==, 90);
     bench_destroy(b);
+}
+
+/* A copy of no length where two windows meet, be it the last end or not, is in the second one. */
+static void test_side_by_side(void) {
+    static const activity activities[] = {
+        {0, 7, 100, 10, GEMM}, {0, 7, 110, 0, COPY}, {0, 7, 110, 20, GEMM}, {0, 7, 130, 0, COPY}};
+    static const struct {
+        int64_t from, to;
+        uint64_t n;
+    } windows[] = {
+        {0, 10, 1}, {10, 30, 2}, {10, 0, 3}, {30, 0, 1}, {30, 31, 1},
+        {31, 0, 0}, {0, 30, 3},  {0, 31, 4}, {0, 0, 4},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(windows); i++) {
+        const kit_selection window = {.steps = "", .from = windows[i].from, .to = windows[i].to};
+        bench *b = bench_create(NULL, NULL);
+        kit_activities all = selected(b, &FIXTURE(activities), NULL, &window);
+        g_assert_cmpuint(all.left_out, ==, G_N_ELEMENTS(activities) - windows[i].n);
+        bench_destroy(b);
+    }
 }
 
 /* ---------------------------------------------------------------- classes */
@@ -361,7 +381,7 @@ static void random_round(round *r) {
         r->activities[i].device = g_test_rand_int_range(0, 2);
         r->activities[i].stream = g_test_rand_int_range(0, 3);
         r->activities[i].start = start;
-        r->activities[i].dur = g_test_rand_int_range(1, 40);
+        r->activities[i].dur = g_test_rand_int_range(0, 40);
         r->place[i] = (uint32_t)g_test_rand_int_range(0, STEPS + 1);
     }
     r->place[0] = 1; /* so that no selection is empty */
@@ -404,6 +424,23 @@ static kit_interval window_of(const round *r, int64_t device) {
     return window;
 }
 
+/* Nothing of no length stands where a window that is cut ends, or where one begins behind it. */
+static bool belongs(const round *r, const activity *a, int64_t device, const kit_interval *window) {
+    if (a->dur > 0)
+        return MAX(a->start, window->start) < MIN(a->start + a->dur, window->end);
+    const kit_selection *o = &r->selection;
+    int64_t first = INT64_MAX, end = INT64_MIN;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->activities[i].device == device && takes(r, i)) {
+            first = MIN(first, r->activities[i].start);
+            end = MAX(end, r->activities[i].start + r->activities[i].dur);
+        }
+    bool late = o->to ? a->start >= first + o->to || (a->start >= window->end && window->end < end)
+                      : o->clip && a->start >= window->end;
+    bool early = o->from ? a->start < first + o->from : a->start < window->start;
+    return !late && !early;
+}
+
 static void test_random(void) {
     for (int n = 0; n < 2000; n++) {
         round r;
@@ -421,16 +458,17 @@ static void test_random(void) {
             size_t expected = 0;
             for (size_t i = 0; i < r.n; i++) {
                 const activity *a = &r.activities[i];
-                int64_t start = MAX(a->start, window.start);
-                expected += a->device == device->id && takes(&r, i) &&
-                            start < MIN(a->start + a->dur, window.end);
+                expected +=
+                    a->device == device->id && takes(&r, i) && belongs(&r, a, device->id, &window);
             }
             g_assert_cmpuint(device->n, ==, expected);
             for (size_t k = 0; k < device->n; k++) {
                 const kit_activity *a = &device->v[k];
                 const activity *from = &r.activities[a->row];
-                g_assert_cmpint(a->start, ==, MAX(from->start, window.start));
-                g_assert_cmpint(a->end, ==, MIN(from->start + from->dur, window.end));
+                bool none = from->dur == 0;
+                g_assert_cmpint(a->start, ==, none ? from->start : MAX(from->start, window.start));
+                g_assert_cmpint(a->end, ==,
+                                none ? from->start : MIN(from->start + from->dur, window.end));
                 g_assert_cmpint(all.streams[a->stream].id, ==, from->stream);
                 g_assert_cmpuint(all.streams[a->stream].device, ==, d);
                 g_assert_cmpuint(a->place, ==, r.place[a->row]);
@@ -452,6 +490,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/activities/places", test_places);
     g_test_add_func("/activities/clip", test_clip);
     g_test_add_func("/activities/from-to", test_from_to);
+    g_test_add_func("/activities/side-by-side", test_side_by_side);
     g_test_add_func("/activities/kinds", test_kinds);
     g_test_add_func("/activities/sms", test_sms);
     g_test_add_func("/activities/refused", test_refused);

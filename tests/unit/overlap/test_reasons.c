@@ -56,6 +56,35 @@ static void test_reasons(void) {
     bench_destroy(b);
 }
 
+/* The trace records that computation waits for the copy, not for the communication beside it. */
+static void test_recorded(void) {
+    static const activity activities[] = {
+        {0, 1, 0, 1000, GEMM},
+        {0, 2, 500, 100000, REDUCE},
+        {0, 3, 500, 90000, COPY},
+        {0, 1, 100600, 1000, GEMM},
+    };
+    static const slice launches[] = {
+        {1, -90, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 1},
+        {1, -80, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 2},
+        {1, -70, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 3},
+        {1, -20, 1, "cudaLaunchKernel", MILL_CPU_RUNTIME, 4},
+    };
+    static const stream_wait waits[] = {{1, 3, .records = -40, .waits = -30}};
+    fixture f = FIXTURE(activities);
+    f.slices = launches;
+    f.n_slices = G_N_ELEMENTS(launches);
+    f.waits = waits;
+    for (f.n_waits = 0; f.n_waits < 2; f.n_waits++) {
+        bench *b = new_bench();
+        const mill_report *report = report_of(b, &f);
+        g_assert_cmpint(look_int(report, "actionable_exposed", NULL), ==, f.n_waits ? 0 : 99500);
+        g_assert_cmpint(reason_time(report, "wait_compute"), ==, f.n_waits ? 99500 : 0);
+        g_assert_cmpint(look_note(report, "waits_recorded") != NULL, ==, f.n_waits > 0);
+        bench_destroy(b);
+    }
+}
+
 /* A device that only communicates has no stream that could wait. */
 static void test_no_computation(void) {
     static const activity activities[] = {{0, 1, 0, 50, REDUCE}};
@@ -119,6 +148,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     module = bench_open("plugins/analyzers/overlap/overlap.so");
     g_test_add_func("/overlap/reasons", test_reasons);
+    g_test_add_func("/overlap/recorded", test_recorded);
     g_test_add_func("/overlap/no-computation", test_no_computation);
     g_test_add_func("/overlap/sms", test_sms);
     g_test_add_func("/overlap/sms-unknown", test_sms_unknown);

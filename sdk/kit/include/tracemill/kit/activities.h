@@ -103,6 +103,7 @@ typedef struct kit_stream {
     int64_t id;        /* or MILL_UNKNOWN */
     const char *label; /* or NULL */
     uint32_t device;   /* of the kit_activities' devices */
+    uint32_t row;      /* of the trace's streams */
     bool named;        /* by the option: all on it is communication */
     uint64_t n;        /* activities selected on it */
 } kit_stream;
@@ -140,18 +141,36 @@ mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
 int64_t kit_activity_sms(const kit_activities *all, const kit_device *device,
                          const kit_activity *a);
 
+/* The same of each of the device's activities, to be asked often; freed with free(). NULL where the
+ * device has an unknown number of SMs, or more than KIT_MOST_SMS. */
+#define KIT_MOST_SMS 65536 /* a device with more is described wrong */
+uint32_t *kit_device_sms(const kit_activities *all, const kit_device *device);
+
+/* The group of an activity, or MILL_NONE. */
+typedef uint32_t (*kit_group_fn)(const void *context, const kit_activity *a);
+
+/* ret_sets[g]: the union of the device's activities in group g, of n_groups. O(n). */
+void kit_sets_of(mill_run *run, const kit_device *device, kit_group_fn group, const void *context,
+                 kit_set *ret_sets, size_t n_groups);
+
 /* The kind as text: of KIT_KIND_NONE "(no kind)", of KIT_KIND_STREAM "(by stream)". */
 const char *kit_kind_name(const kit_activities *all, uint16_t kind);
 
 /* What to call one activity: its kind, or where it has none its own name. */
 const char *kit_activity_name(const kit_activities *all, const kit_activity *a);
 
+/* The place's stage ("dispatch(F)"), or NULL. */
+static inline const char *kit_stage_name(const kit_activities *all, uint32_t place) {
+    if (place == MILL_NONE || all->places->stage[place] == MILL_NONE)
+        return NULL;
+    return all->places->stages[all->places->stage[place]];
+}
+
 /* Whether two activities of these places belong to one annotation of a stage. Places without a
  * stage do not tell: all work of a step may have the same. */
-bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other);
-
-/* The place's stage ("dispatch(F)"), or NULL. */
-const char *kit_stage_name(const kit_activities *all, uint32_t place);
+static inline bool kit_one_place(const kit_activities *all, uint32_t place, uint32_t other) {
+    return place == other && kit_stage_name(all, place) != NULL;
+}
 
 /* The place's stage as a row of the attribution's, its chunk, layer and step, or what stands for
  * none. */

@@ -9,6 +9,7 @@
 #define TRACEMILL_KIT_MEASURE_H
 
 #include <tracemill/kit/intervals.h>
+#include <tracemill/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,9 @@ typedef struct kit_set {
     size_t n;
 } kit_set;
 
+/* Adds [start, end) to a set in which nothing starts later. */
+void kit_set_add(kit_set *set, int64_t start, int64_t end);
+
 /* Activities of one sort, added in the order of their starts. All zero bytes is an empty one. */
 typedef struct kit_tally {
     int64_t n;
@@ -47,13 +51,36 @@ typedef struct kit_tally {
     int64_t first, last; /* first start and last end; of no meaning while n is 0 */
 } kit_tally;
 
-/* Adds [start, end). Returns the part of it that no activity before covers: the time it owns. */
-kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end);
-
 /* a + b, MILL_UNKNOWN if either is or if it does not fit. */
-int64_t kit_add(int64_t a, int64_t b);
+static inline int64_t kit_add(int64_t a, int64_t b) {
+    int64_t sum;
+    if (a == MILL_UNKNOWN || b == MILL_UNKNOWN || __builtin_add_overflow(a, b, &sum))
+        return MILL_UNKNOWN;
+    return sum;
+}
+
 /* The same of a - b. */
-int64_t kit_subtract(int64_t a, int64_t b);
+static inline int64_t kit_subtract(int64_t a, int64_t b) {
+    int64_t difference;
+    if (a == MILL_UNKNOWN || b == MILL_UNKNOWN || __builtin_sub_overflow(a, b, &difference))
+        return MILL_UNKNOWN;
+    return difference;
+}
+
+/* Adds [start, end). Returns the part of it that no activity before covers: the time it owns. */
+static inline kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end) {
+    if (tally->n == 0)
+        tally->first = tally->last = start;
+
+    /* Nothing before started later, so what it covers of [start, end) ends at `last`. */
+    kit_interval owned = {start > tally->last ? start : tally->last, end};
+    owned.start = owned.start > end ? end : owned.start;
+    tally->last = end > tally->last ? end : tally->last;
+    tally->n++;
+    tally->sum = kit_add(tally->sum, end - start);
+    tally->busy += owned.end - owned.start;
+    return owned;
+}
 
 /* How long the device is in each state during [start, end). O(log n + intervals in it): callers ask
  * for many windows of the same sets. */
@@ -75,9 +102,21 @@ void kit_cover_init(kit_cover *cover, const kit_set *set, int64_t *before);
 /* |set ∩ [start, end)|, in O(log n). */
 int64_t kit_covered(const kit_cover *cover, kit_interval interval);
 
+/* The same, looked for from where the last answer was found: O(1) for questions that come in the
+ * order of time, never worse than O(log n). A cursor begins as {cover, 0}. */
+typedef struct kit_cover_cursor {
+    const kit_cover *cover;
+    size_t at; /* the first interval that starts at the last question's start or later */
+} kit_cover_cursor;
+
+int64_t kit_covered_next(kit_cover_cursor *cursor, kit_interval interval);
+
 /* Percentile by nearest rank: the smallest value with at least `percent` of all at or below it.
  * The values must be sorted, n be above 0. */
 int64_t kit_percentile(const int64_t *sorted, size_t n, unsigned percent);
+
+/* Where it stands among n sorted values. */
+size_t kit_percentile_rank(size_t n, unsigned percent);
 
 #ifdef __cplusplus
 }

@@ -11,11 +11,15 @@
 extern "C" {
 #endif
 
+typedef struct kit_running {
+    int64_t end;
+    const kit_activity *activity;
+} kit_running;
+
 typedef struct kit_sweep {
     mill_run *run;
-    const kit_device *device;
-    size_t next;       /* the first activity that has not begun */
-    uint32_t *running; /* a heap, the earliest end first */
+    const kit_activity *next, *last; /* those that have not begun: [next, last) */
+    kit_running *running;            /* a heap, the earliest end first */
     size_t n, room;
 } kit_sweep;
 

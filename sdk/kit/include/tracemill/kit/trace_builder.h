@@ -65,6 +65,16 @@ typedef struct kit_counter_row {
     uint32_t thread, name;
 } kit_counter_row;
 
+/* A wait that the file records: see mill_syncs. */
+typedef struct kit_sync_row {
+    int64_t start, dur; /* ns; no duration counts as MILL_UNKNOWN */
+    int64_t correlation, waited_event;
+    uint64_t byte;
+    uint32_t name;                  /* kit_trace_name */
+    uint32_t stream, waited_stream; /* kit_trace_stream, or MILL_NONE */
+    uint8_t kind;                   /* mill_sync_kind */
+} kit_sync_row;
+
 /* A sort of thing that a reader mends or leaves out. Constant, known by its address. */
 typedef struct kit_diagnostic {
     const char *kind; /* "negative-duration" */
@@ -118,6 +128,7 @@ void kit_trace_gpu(kit_trace *b, const kit_gpu_row *row);
 void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row);
 void kit_trace_flow(kit_trace *b, const kit_flow_row *row);
 void kit_trace_counter(kit_trace *b, const kit_counter_row *row);
+void kit_trace_sync(kit_trace *b, const kit_sync_row *row);
 
 /* For the `collective` of one activity; MILL_NONE if there are too many. */
 uint32_t kit_trace_collective(kit_trace *b, const kit_collective_row *row);

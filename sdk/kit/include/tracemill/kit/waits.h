@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communication in which ranks only wait for each other, as DeepEP's notify and barriers do: what
- * exceeds the shortest of them bounds the time that this rank waits for slower ones. */
+/* What activities had to wait for by the trace's own word: the waits of streams for events that it
+ * records (mill_syncs), if it does. Nothing here is guessed from times of the device.
+ *
+ * Work of one stream runs in the order of its launches. A stream that was made to wait for an event
+ * runs nothing launched after that before all is done that was launched, on the stream that
+ * recorded the event, before the record; what that stream itself waited for then is part of it.
+ * Source: CUDA Runtime API, cudaStreamWaitEvent and cudaEventRecord.
+ */
 #ifndef TRACEMILL_KIT_WAITS_H
 #define TRACEMILL_KIT_WAITS_H
 
 #include <tracemill/kit/activities.h>
-#include <tracemill/kit/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The option that names their kinds; field: a mill_list in `owner`. */
-#define KIT_WAIT_OPTION(owner, field)                                                              \
-    {                                                                                              \
-        .name = "notify-kinds", .type = MILL_OPT_LIST, .elem = MILL_OPT_STR,                       \
-        .offset = MILL_OPT_OFF(owner, field, LIST), .def = "notify, barrier",                      \
-        .help = "Heuristic: kinds of communication in which ranks only wait for each other.",      \
-    }
+#define KIT_NO_ACTIVITY UINT32_MAX
 
-typedef struct kit_layer_wait {
-    uint32_t step; /* of the attribution's, or MILL_NONE */
-    int64_t layer;
-    int64_t n, sum, min, max;
-} kit_layer_wait;
-
+/* Of the activities on other streams that activity i of the device had to wait for, but nothing
+ * before it on its own stream had, v[i] is the one that ends last; KIT_NO_ACTIVITY: none is known.
+ * v is NULL where the trace has no such waits. */
 typedef struct kit_waits {
-    kit_stats all;
-    int64_t excess;         /* Σ (duration - shortest); unknown where there are none */
-    kit_layer_wait *layers; /* of those with a layer, by step and layer */
-    size_t n_layers;
+    uint32_t *v;
 } kit_waits;
 
-/* Of one device; memory is the run's scratch. MILL_OK or E_CANCELLED. */
-mill_status kit_waits_find(mill_run *run, const kit_activities *all, const kit_device *device,
-                           const mill_list *kinds, kit_waits *ret_waits);
+/* Activities that were not selected, and those that take no time, are not waited for. Where a
+ * launch is not known, nothing is known of that activity's waits. O(n + s log s) for n activities
+ * and s recorded waits. MILL_OK or E_CANCELLED. */
+mill_status kit_waits_init(kit_waits *w, mill_run *run, const kit_activities *all,
+                           const kit_device *device);
+void kit_waits_finish(kit_waits *w);
+
+static inline uint32_t kit_waited_for(const kit_waits *w, uint32_t i) {
+    return w->v ? w->v[i] : KIT_NO_ACTIVITY;
+}
 
 #ifdef __cplusplus
 }
