@@ -553,3 +553,20 @@ const char *kit_activity_name(const kit_activities *all, const kit_activity *a) 
         return kit_kind_name(all, a->kind);
     return mill_name(all->trace, mill_u32(all->trace, &all->trace->gpu.name, a->row));
 }
+
+const bool *kit_kinds_named(mill_run *run, const kit_activities *all, const mill_list *names) {
+    const mill_texts *kinds = &all->trace->kinds;
+    bool *named = mill_scratch(run, kinds->n + 1);
+    for (uint32_t k = 0; k < kinds->n; k++)
+        for (size_t i = 0; i < names->n; i++)
+            named[k] |=
+                strcmp(((const char *const *)names->v)[i], mill_text(all->trace, kinds, k)) == 0;
+    return named;
+}
+
+void kit_covers_of(mill_run *run, const kit_device *device, kit_cover ret_covers[KIT_CLASSES]) {
+    for (int c = 0; c < KIT_CLASSES; c++) {
+        const kit_set *set = &device->sets[c];
+        kit_cover_init(&ret_covers[c], set, mill_scratch(run, (set->n + 1) * sizeof(int64_t)));
+    }
+}

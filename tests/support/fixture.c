@@ -17,10 +17,10 @@ static uint32_t add_collective(kit_trace *t, const activity *a) {
     if (!a->operation)
         return MILL_NONE;
     kit_collective_row row = {
-        .in_elems = MILL_UNKNOWN,
-        .out_elems = MILL_UNKNOWN,
-        .elem_bytes = MILL_UNKNOWN,
-        .group_size = MILL_UNKNOWN,
+        .in_elems = a->elems ? a->elems : MILL_UNKNOWN,
+        .out_elems = a->elems ? a->elems : MILL_UNKNOWN,
+        .elem_bytes = a->elems ? 4 : MILL_UNKNOWN,
+        .group_size = a->ranks ? a->ranks : MILL_UNKNOWN,
         .sequence = MILL_UNKNOWN,
         .peer = MILL_UNKNOWN,
         .operation = kit_trace_string(t, a->operation, strlen(a->operation)),
@@ -101,7 +101,7 @@ mill_trace *fixture_trace(bench *b, const fixture *f) {
             .external_id = MILL_UNKNOWN,
             .grid = a->grid ? a->grid : MILL_UNKNOWN,
             .block = MILL_UNKNOWN,
-            .bytes = MILL_UNKNOWN,
+            .bytes = a->bytes ? a->bytes : MILL_UNKNOWN,
             .waited_event = MILL_UNKNOWN,
             .collective = add_collective(t, a),
             .name = add_name(t, a),

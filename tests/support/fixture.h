@@ -14,6 +14,8 @@ typedef struct activity {
     const char *kind;      /* or NULL: its class has no kinds */
     const char *operation; /* kind of the collective that the file tells of, or NULL */
     int64_t grid;          /* blocks; 0: not known */
+    int64_t bytes;         /* moved or set; 0: not known */
+    int64_t elems, ranks;  /* of `operation`: elements in and out, of 4 bytes; 0: not known */
 } activity;
 
 /* A slice of a thread of process 1. */

@@ -102,8 +102,8 @@ static const struct {
     mill_status (*find)(overlap_analysis *analysis, overlap_device *device);
     bool by_place; /* needs an attribution */
 } finders[] = {
-    {overlap_find_places, true}, {overlap_find_reasons, false}, {overlap_find_parts, true},
-    {overlap_find_steps, true},  {overlap_find_layers, true},   {overlap_find_stages, true},
+    {overlap_find_places, true}, {overlap_find_reasons, false},  {overlap_find_parts, true},
+    {overlap_find_steps, true},  {overlap_find_layers, true},    {overlap_find_stages, true},
     {overlap_find_sm, false},    {overlap_find_together, false},
 };
 
@@ -119,8 +119,7 @@ static mill_status measure_device(overlap_analysis *analysis, overlap_device *de
     for (size_t i = 0; i < sizeof finders / sizeof *finders && status == MILL_OK; i++)
         if (analysis->all.places || !finders[i].by_place)
             status = finders[i].find(analysis, device);
-    free(device->sm.of);
-    device->sm.of = NULL;
+    kit_sms_finish(&device->sm);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <tracemill/kit/gaps.h>
 #include <tracemill/kit/number.h>
 #include <tracemill/kit/report.h>
+#include <tracemill/kit/sms.h>
 
 typedef struct overlap_options {
     kit_selection selection;
@@ -102,26 +103,13 @@ typedef struct overlap_pairs {
 enum { OVERLAP_F_COMP, OVERLAP_B_COMP, OVERLAP_F_COMM, OVERLAP_B_COMM, OVERLAP_F, OVERLAP_B };
 #define OVERLAP_CHUNK_STATES 64
 
-/* How communication and computation share the multiprocessors. SM time is SMs times ns. */
-typedef struct overlap_sm {
-    uint32_t *of; /* of each activity, while the device is measured */
-    bool comm_known, all_known; /* of all kernels that take time it is known how many they hold */
-    double comm_time, hidden_time, used_time; /* used: of all, at most those that there are */
-    double hidden;                            /* Σ |a ∩ C| */
-    double mean;                              /* comm_time / Σ durations */
-    int64_t *held, *held_n; /* Σ durations and number of the communication holding i SMs */
-    int64_t reserved;       /* how many it holds for the most time; 0: unknown */
-    kit_tally rest;         /* computation of exactly as many blocks as SMs are left */
-    int64_t rest_without;   /* of its Σ durations, without communication */
-} overlap_sm;
-
 typedef struct overlap_device {
     const kit_device *view;
     size_t first_stream, n_streams; /* of the analysis' streams */
     kit_tally all, classes[KIT_CLASSES];
-    int64_t states[KIT_STATES]; /* over the window */
+    int64_t states[KIT_STATES];    /* over the window */
     kit_cover comp, communication; /* C and M */
-    overlap_comm *comm; /* in the order of the activities */
+    overlap_comm *comm;            /* in the order of the activities */
     size_t n_comm;
     overlap_kind *kinds; /* those that occur, longest first */
     size_t n_kinds;
@@ -142,7 +130,7 @@ typedef struct overlap_device {
     size_t n_cells;
     overlap_pairs stages, streams; /* computation of a and communication of b; two streams */
     int64_t chunks[OVERLAP_CHUNK_STATES];
-    overlap_sm sm;
+    kit_sms sm;
 } overlap_device;
 
 typedef struct overlap_stream {
@@ -215,12 +203,6 @@ static inline int64_t overlap_layer_of(const overlap_analysis *analysis, uint32_
 }
 static inline uint32_t overlap_step_of(const overlap_analysis *analysis, uint32_t place) {
     return place == MILL_NONE ? MILL_NONE : analysis->all.places->step[place];
-}
-
-/* How many SMs the activity holds: 0 where that is unknown, and for copies, which run on copy
- * engines, whatever the trace says. */
-static inline int64_t overlap_sms_of(const overlap_device *device, const kit_activity *a) {
-    return a->cat == MILL_GPU_KERNEL ? device->sm.of[a - device->view->v] : 0;
 }
 
 /* As reports show them; NULL: none. */

@@ -1,70 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How communication and computation share the multiprocessors (SMs) of a device. A kernel holds at
- * most as many as its grid has blocks: an upper bound, since a profile does not tell more. */
+/* What is told of how communication and computation share the multiprocessors of a device. */
 #include "overlap.h"
 
-static bool holds_known_sms(const overlap_device *device, const kit_activity *a) {
-    return a->cat != MILL_GPU_KERNEL || a->start == a->end || overlap_sms_of(device, a) > 0;
-}
-
-static void add_comm(overlap_device *device) {
-    overlap_sm *sm = &device->sm;
-    double busy = 0;
-    sm->comm_known = device->n_comm > 0;
-    for (size_t i = 0; i < device->n_comm; i++) {
-        const overlap_comm *comm = &device->comm[i];
-        const kit_activity *a = &device->view->v[comm->activity];
-        int64_t sms = overlap_sms_of(device, a);
-        sm->comm_known &= holds_known_sms(device, a);
-        sm->held[sms] = kit_add(sm->held[sms], a->end - a->start);
-        sm->held_n[sms]++;
-        sm->comm_time += (double)(a->end - a->start) * (double)sms;
-        sm->hidden_time += (double)comm->hidden * (double)sms;
-        sm->hidden += (double)comm->hidden;
-        busy += (double)(a->end - a->start);
-    }
-    sm->mean = sm->comm_time / busy;
-    for (int64_t i = 1; i <= device->view->sms; i++)
-        if (sm->held[i] > sm->held[sm->reserved])
-            sm->reserved = i;
-}
-
-/* Computation sized to run beside the communication: a grid smaller than the device is as many
- * blocks as SMs it holds. */
-static mill_status add_rest(overlap_analysis *analysis, overlap_device *device) {
-    overlap_sm *sm = &device->sm;
-    kit_cover_cursor cursor = {&device->communication, 0};
-    int64_t left = sm->comm_known && sm->reserved > 0 ? device->view->sms - sm->reserved : 0;
-    sm->all_known = true;
-    for (size_t i = 0; i < device->view->n; i++) {
-        if (overlap_cancelled(analysis, i))
-            return MILL_E_CANCELLED;
-        const kit_activity *a = &device->view->v[i];
-        sm->all_known &= holds_known_sms(device, a);
-        if (left == 0 || a->cls != KIT_COMP || sm->of[i] != left)
-            continue;
-        kit_tally_add(&sm->rest, a->start, a->end);
-        int64_t under = kit_covered_next(&cursor, (kit_interval){a->start, a->end});
-        sm->rest_without = kit_add(sm->rest_without, a->end - a->start - under);
-    }
-    return MILL_OK;
-}
-
 mill_status overlap_find_sm(overlap_analysis *analysis, overlap_device *device) {
-    device->sm.of = kit_device_sms(&analysis->all, device->view);
-    if (!device->sm.of)
-        return MILL_OK;
-    size_t n = (size_t)device->view->sms + 1;
-    device->sm.held = mill_scratch(analysis->run, n * sizeof *device->sm.held);
-    device->sm.held_n = mill_scratch(analysis->run, n * sizeof *device->sm.held_n);
-    add_comm(device);
-    return add_rest(analysis, device);
+    return kit_sms_init(&device->sm, analysis->run, &analysis->all, device->view, &device->comp,
+                        &device->communication);
 }
 
 /* ---------------------------------------------------------------- what is told */
 
 void overlap_tell_sm_figures(kit_report *r, const overlap_device *device, const char *scope) {
-    const overlap_sm *sm = &device->sm;
+    const kit_sms *sm = &device->sm;
     if (!sm->held)
         return;
     double whole = (double)device->view->sms * (double)overlap_time(device, KIT_ALWAYS);

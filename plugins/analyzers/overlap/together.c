@@ -40,7 +40,6 @@ typedef struct together {
     side streams, comp, comm; /* comp, comm: by stage */
     uint32_t running[OVERLAP_B + 1];
     unsigned chunks; /* the bits whose `running` is above 0 */
-    int64_t sms;     /* that what runs holds together */
 } together;
 
 static overlap_pairs new_pairs(mill_run *run, size_t n) {
@@ -60,9 +59,7 @@ static void pass(together *t, int64_t time) {
         for (size_t b = 0; b < t->comm.n; b++)
             stages->time[t->comp.active[a] * stages->n + t->comm.active[b]] += time;
     device->chunks[t->chunks] += time;
-    int64_t sms = t->sms < device->view->sms ? t->sms : device->view->sms;
-    if (device->sm.of)
-        device->sm.used_time += (double)time * (double)sms;
+    kit_sms_pass(&device->sm, device->view, time);
 }
 
 /* Which bits of the chunks' state an activity sets: a mask. */
@@ -99,8 +96,7 @@ static void change(together *t, const kit_change *c) {
     }
     if (device->chunked)
         change_chunks(t, a, c->begins);
-    if (device->sm.of)
-        t->sms += c->begins ? overlap_sms_of(device, a) : -overlap_sms_of(device, a);
+    kit_sms_change(&device->sm, device->view, c);
 }
 
 mill_status overlap_find_together(overlap_analysis *analysis, overlap_device *device) {

@@ -172,6 +172,34 @@ static inline bool kit_one_place(const kit_activities *all, uint32_t place, uint
     return place == other && kit_stage_name(all, place) != NULL;
 }
 
+/* The place's stage as a row of the attribution's, its chunk, layer and step, or what stands for
+ * none. */
+static inline uint32_t kit_stage_of(const kit_activities *all, uint32_t place) {
+    return place == MILL_NONE ? MILL_NONE : all->places->stage[place];
+}
+static inline mill_chunk kit_chunk_of(const kit_activities *all, uint32_t place) {
+    return place == MILL_NONE ? MILL_CHUNK_NONE : (mill_chunk)all->places->chunk[place];
+}
+static inline int64_t kit_layer_of(const kit_activities *all, uint32_t place) {
+    return place == MILL_NONE ? MILL_UNKNOWN : all->places->layer[place];
+}
+static inline uint32_t kit_step_of(const kit_activities *all, uint32_t place) {
+    return place == MILL_NONE ? MILL_NONE : all->places->step[place];
+}
+/* The number of a step as the profiler counts, or MILL_UNKNOWN. */
+static inline int64_t kit_step_number(const kit_activities *all, uint32_t step) {
+    return step == MILL_NONE ? MILL_UNKNOWN : all->places->step_number[step];
+}
+
+/* Which of the trace's kinds an option names: a truth for each. In the run's scratch. */
+const bool *kit_kinds_named(mill_run *run, const kit_activities *all, const mill_list *names);
+static inline bool kit_kind_in(const kit_activities *all, const bool *named, uint16_t kind) {
+    return kind < all->trace->kinds.n && named[kind];
+}
+
+/* What each class of the device covers. In the run's scratch. */
+void kit_covers_of(mill_run *run, const kit_device *device, kit_cover ret_covers[KIT_CLASSES]);
+
 #ifdef __cplusplus
 }
 #endif

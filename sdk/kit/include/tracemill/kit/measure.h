@@ -59,6 +59,14 @@ static inline int64_t kit_add(int64_t a, int64_t b) {
     return sum;
 }
 
+/* The same of a - b. */
+static inline int64_t kit_subtract(int64_t a, int64_t b) {
+    int64_t difference;
+    if (a == MILL_UNKNOWN || b == MILL_UNKNOWN || __builtin_sub_overflow(a, b, &difference))
+        return MILL_UNKNOWN;
+    return difference;
+}
+
 /* Adds [start, end). Returns the part of it that no activity before covers: the time it owns. */
 static inline kit_interval kit_tally_add(kit_tally *tally, int64_t start, int64_t end) {
     if (tally->n == 0)
