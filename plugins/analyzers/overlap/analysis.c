@@ -102,8 +102,8 @@ static const struct {
     mill_status (*find)(overlap_analysis *analysis, overlap_device *device);
     bool by_place; /* needs an attribution */
 } finders[] = {
-    {overlap_find_places, true}, {overlap_find_reasons, false}, {overlap_find_parts, true},
-    {overlap_find_steps, true},  {overlap_find_layers, true},   {overlap_find_stages, true},
+    {overlap_find_places, true}, {overlap_find_reasons, false},  {overlap_find_parts, true},
+    {overlap_find_steps, true},  {overlap_find_layers, true},    {overlap_find_stages, true},
     {overlap_find_sm, false},    {overlap_find_together, false},
 };
 

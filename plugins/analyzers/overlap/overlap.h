@@ -104,7 +104,7 @@ enum { OVERLAP_F_COMP, OVERLAP_B_COMP, OVERLAP_F_COMM, OVERLAP_B_COMM, OVERLAP_F
 
 /* How communication and computation share the multiprocessors. SM time is SMs times ns. */
 typedef struct overlap_sm {
-    uint32_t *of; /* of each activity, while the device is measured */
+    uint32_t *of;               /* of each activity, while the device is measured */
     bool comm_known, all_known; /* of all kernels that take time it is known how many they hold */
     double comm_time, hidden_time, used_time; /* used: of all, at most those that there are */
     double hidden;                            /* Σ |a ∩ C| */
@@ -119,9 +119,9 @@ typedef struct overlap_device {
     const kit_device *view;
     size_t first_stream, n_streams; /* of the analysis' streams */
     kit_tally all, classes[KIT_CLASSES];
-    int64_t states[KIT_STATES]; /* over the window */
+    int64_t states[KIT_STATES];    /* over the window */
     kit_cover comp, communication; /* C and M */
-    overlap_comm *comm; /* in the order of the activities */
+    overlap_comm *comm;            /* in the order of the activities */
     size_t n_comm;
     overlap_kind *kinds; /* those that occur, longest first */
     size_t n_kinds;

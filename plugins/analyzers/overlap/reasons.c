@@ -48,8 +48,8 @@ typedef struct segment {
  * stream's segments come from three lists, each in order, which have no moment in common. */
 typedef struct walk {
     const overlap_device *device;
-    kit_interval stream;                  /* from the primary stream's first start to its last end */
-    kit_set lists[2];                     /* of copies, and of communication without copies */
+    kit_interval stream; /* from the primary stream's first start to its last end */
+    kit_set lists[2];    /* of copies, and of communication without copies */
     size_t comp, idle, at[2], n_segments; /* idle: of the first list, of n_segments */
 } walk;
 

@@ -91,8 +91,7 @@ static void make_cells(overlap_analysis *analysis, overlap_device *device, uint3
             };
         cell_of[p->id] = (uint32_t)device->n_cells - 1;
         if (p->annotation != MILL_NONE && !(again && p[-1].annotation == p->annotation))
-            add_annotation(analysis->all.trace, &device->cells[device->n_cells - 1],
-                           p->annotation);
+            add_annotation(analysis->all.trace, &device->cells[device->n_cells - 1], p->annotation);
     }
     free(places);
 }
@@ -102,8 +101,7 @@ static void add_activity(overlap_cell *cell, const kit_activity *a, kit_cover_cu
     if (a->cls == KIT_COMM)
         kit_tally_add(&cell->comm, a->start, a->end);
     if (a->cls == KIT_COMP)
-        cell->under_comm +=
-            kit_covered_next(comm, kit_tally_add(&cell->comp, a->start, a->end));
+        cell->under_comm += kit_covered_next(comm, kit_tally_add(&cell->comp, a->start, a->end));
 }
 
 mill_status overlap_find_stages(overlap_analysis *analysis, overlap_device *device) {
