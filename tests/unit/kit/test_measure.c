@@ -182,7 +182,7 @@ static void test_set_add(void) {
         for (int c = 0; c < KIT_CLASSES; c++) {
             kit_set set = {memory, 0};
             for (size_t i = 0; i < s.n; i++)
-                if (s.spans[i].cls == c)
+                if ((int)s.spans[i].cls == c)
                     kit_set_add(&set, s.spans[i].time.start, s.spans[i].time.end);
             g_assert_cmpmem(set.v, set.n * sizeof *set.v, s.sets[c].v, s.sets[c].n * sizeof *set.v);
         }
