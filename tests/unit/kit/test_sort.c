@@ -4,6 +4,7 @@
 #include <tracemill/kit/top.h>
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
