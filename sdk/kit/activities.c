@@ -152,7 +152,8 @@ static void classify(const selecting *s, kit_activity *a, uint32_t name, uint32_
     }
 }
 
-/* ---------------------------------------------------------------- all activities, block by block */
+/* ---------------------------------------------------------------- all activities, block by block
+ */
 
 /* Columns of some rows of the trace's gpu. */
 typedef struct block {

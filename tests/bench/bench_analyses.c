@@ -71,8 +71,8 @@ static double run(bench *b, const char *what) {
 }
 
 static bench *new_reader(const char *path) {
-    g_autofree char *rules = g_strdup_printf("kernel-rules=%s/etc/rules/kernels.ini",
-                                             g_getenv("TRACEMILL_TEST_SOURCE"));
+    g_autofree char *rules =
+        g_strdup_printf("kernel-rules=%s/etc/rules/kernels.ini", g_getenv("TRACEMILL_TEST_SOURCE"));
     g_autofree char *file = g_strconcat("path=", path, NULL);
     bench *b = bench_create(reader, "kineto.read");
     bench_option(b, file);
@@ -105,8 +105,8 @@ static void measure_round(const char *path, int round, costs *c) {
     const mill_trace *trace = bench_output(from, "trace", 0);
     c->activities = trace->gpu.n;
     for (size_t i = 0; i < CLASSES; i++) {
-        bench *b = new_class(
-            i, trace, attribution ? bench_output(attribution, "attribution", 0) : NULL);
+        bench *b =
+            new_class(i, trace, attribution ? bench_output(attribution, "attribution", 0) : NULL);
         if (!timed)
             before = reset_peak();
         double seconds = run(b, classes[i].stage);
@@ -187,11 +187,12 @@ int main(int argc, char **argv) {
     }
     reader = bench_open("plugins/readers/kineto/kineto.so");
     for (size_t i = 0; i < CLASSES; i++) {
-        g_autofree char *path = g_strdup_printf("plugins/analyzers/%s/%s.so", classes[i].module,
-                                                classes[i].module);
+        g_autofree char *path =
+            g_strdup_printf("plugins/analyzers/%s/%s.so", classes[i].module, classes[i].module);
         modules[i] = bench_open(path);
     }
-    g_print("CPU time of analyses beside reading on one thread; x: of the time of reading; B: peak of memory "
+    g_print("CPU time of analyses beside reading on one thread; x: of the time of reading; B: peak "
+            "of memory "
             "beside the trace and the attribution, for each GPU activity\n");
     for (int i = 2; i < argc; i++)
         bench_file(argv[i], argv[i]);

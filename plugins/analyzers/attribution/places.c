@@ -47,9 +47,9 @@ typedef struct placing {
     site_table *sites;
     site_facts *facts; /* of each site */
     kernel_sequence sequence;
-    size_t next;        /* of the sequence: at or after the row that is looked at */
-    rule_mask *kernels; /* of each name: rules whose kernel pattern it fits; NULL without rules */
-    uint8_t *weight;    /* of each name: 0 not asked, 1 no, 2: makes gradients of weights */
+    size_t next;         /* of the sequence: at or after the row that is looked at */
+    rule_mask *kernels;  /* of each name: rules whose kernel pattern it fits; NULL without rules */
+    uint8_t *weight;     /* of each name: 0 not asked, 1 no, 2: makes gradients of weights */
     name_meaning *names; /* of each name, as one of an annotation */
     uint32_t *site_of;   /* of each row, in which the value's places come later */
     kit_intern *stages, *places;
@@ -164,8 +164,7 @@ static mill_status weigh_block(placing *p, const block *b, uint64_t first, size_
 static mill_status weigh(placing *p, method_outcome *o) {
     const mill_trace *trace = p->trace;
     const mill_gpu *gpu = &trace->gpu;
-    kit_tally *tallies =
-        mill_scratch(p->run, trace->devices.n * MILL_METHODS * sizeof *tallies);
+    kit_tally *tallies = mill_scratch(p->run, trace->devices.n * MILL_METHODS * sizeof *tallies);
     uint32_t *device_of = mill_scratch(p->run, trace->streams.n * sizeof *device_of);
     mill_status status = MILL_OK;
     block b;
@@ -284,7 +283,8 @@ static void mean_pipeline(const placing *p, const site *here, place_meaning *m) 
 /* What the method says, if it says anything of the activity. */
 static bool mean(placing *p, const site *here, uint32_t number, uint64_t row, place_meaning *m) {
     uint32_t name = mill_u32(p->trace, &p->trace->gpu.name, row);
-    if (p->used == MILL_METHOD_NONE || !(methods_of(p, &p->facts[number], row, name) >> p->used & 1))
+    if (p->used == MILL_METHOD_NONE ||
+        !(methods_of(p, &p->facts[number], row, name) >> p->used & 1))
         return false;
     switch (p->used) {
     case MILL_METHOD_ANNOTATION: {
@@ -350,8 +350,7 @@ static uint32_t variant_of(placing *p, const site_facts *facts, uint64_t row) {
         name = mill_u32(p->trace, &p->trace->gpu.name, row);
         return p->kernels && p->kernels[name] ? name + 1 : 0;
     case MILL_METHOD_AUTOGRAD:
-        return facts->backward &&
-               makes_weights(p, mill_u32(p->trace, &p->trace->gpu.name, row));
+        return facts->backward && makes_weights(p, mill_u32(p->trace, &p->trace->gpu.name, row));
     case MILL_METHOD_SEQUENCE:
         return in_sequence(p, row) ? (uint32_t)p->next + 1 : 0;
     default:

@@ -91,7 +91,7 @@ static bool is_cached(const ordering *o, uint32_t index) {
     if (o->cached[name] == NOT_ASKED)
         o->cached[name] =
             pattern_match(o->run, &o->patterns->cached, mill_name(o->trace, name), &ignored) ? YES
-                                                                                            : NO;
+                                                                                             : NO;
     return o->cached[name] == YES;
 }
 

@@ -218,8 +218,7 @@ static mill_status list_annotations(sweep *s) {
             }
         }
         if (!fill)
-            to->annotations =
-                mill_scratch(s->run, to->n_annotations * sizeof *to->annotations);
+            to->annotations = mill_scratch(s->run, to->n_annotations * sizeof *to->annotations);
     }
     size_t n_steps = 0;
     for (size_t i = 0; i < to->n_annotations; i++) {

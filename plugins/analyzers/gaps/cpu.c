@@ -37,8 +37,8 @@ typedef struct cpu {
     const mill_trace *trace;
     api *apis; /* one for each name */
     thread *threads;
-    uint8_t *is_sync; /* of each name */
-    kit_top syncs;    /* the longest */
+    uint8_t *is_sync;                         /* of each name */
+    kit_top syncs;                            /* the longest */
     int64_t n_syncs, n_calls, calls, waiting; /* how many; Σ of all calls; of synchronisations */
 } cpu;
 

@@ -280,6 +280,31 @@ static void test_sms(void) {
         g_assert_cmpint(kit_activity_sms(&all, &all.devices[0], &all.devices[0].v[i]), ==,
                         right[i]);
     g_assert_cmpint(kit_activity_sms(&all, &all.devices[1], &all.devices[1].v[0]), ==, 0);
+    g_autofree uint32_t *sms = kit_device_sms(&all, &all.devices[0]);
+    for (size_t i = 0; i < G_N_ELEMENTS(right); i++)
+        g_assert_cmpint(sms[i], ==, right[i]);
+    g_assert_null(kit_device_sms(&all, &all.devices[1])); /* it is not described */
+    bench_destroy(b);
+}
+
+/* ---------------------------------------------------------------- sets of groups */
+
+static uint32_t stream_group(const void *context, const kit_activity *a) {
+    (void)context;
+    return a->stream < 2 ? a->stream : MILL_NONE;
+}
+
+static void test_groups(void) {
+    static const activity activities[] = {{0, 7, 0, 10, GEMM},   {0, 8, 5, 10, GEMM},
+                                          {0, 7, 10, 5, REDUCE}, {0, 9, 12, 5, GEMM},
+                                          {0, 7, 20, 0, GEMM},   {0, 7, 30, 5, COPY}};
+    bench *b = bench_create(NULL, NULL);
+    kit_activities all = selected(b, &FIXTURE(activities), NULL, &everything);
+    kit_set sets[2];
+    kit_sets_of(bench_services(b), &all.devices[0], stream_group, NULL, sets, 2);
+    static const kit_interval first[] = {{0, 15}, {30, 35}}, second[] = {{5, 15}};
+    g_assert_cmpmem(sets[0].v, sets[0].n * sizeof *sets[0].v, first, sizeof first);
+    g_assert_cmpmem(sets[1].v, sets[1].n * sizeof *sets[1].v, second, sizeof second);
     bench_destroy(b);
 }
 
@@ -493,6 +518,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/activities/side-by-side", test_side_by_side);
     g_test_add_func("/activities/kinds", test_kinds);
     g_test_add_func("/activities/sms", test_sms);
+    g_test_add_func("/activities/groups", test_groups);
     g_test_add_func("/activities/refused", test_refused);
     g_test_add_func("/activities/refused-data", test_refused_data);
     g_test_add_func("/activities/cancelled", test_cancelled);

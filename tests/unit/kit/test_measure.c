@@ -158,6 +158,37 @@ static void test_hidden_time(void) {
     }
 }
 
+/* Questions in order, out of order, and far apart. */
+static void test_cursor(void) {
+    for (int round = 0; round < 1000; round++) {
+        scene s;
+        scene_init(&s);
+        kit_cover_cursor cursor = {&s.comp, 0};
+        bool in_order = g_test_rand_bit();
+        for (size_t i = 0; i < s.n; i++) {
+            size_t at = in_order ? i : (size_t)g_test_rand_int_range(0, (gint32)s.n);
+            g_assert_cmpint(kit_covered_next(&cursor, s.spans[at].time), ==,
+                            kit_covered(&s.comp, s.spans[at].time));
+        }
+    }
+}
+
+/* Sets built one by one are those that are made of all at once. */
+static void test_set_add(void) {
+    for (int round = 0; round < 1000; round++) {
+        scene s;
+        kit_interval memory[MOST];
+        scene_init(&s);
+        for (int c = 0; c < KIT_CLASSES; c++) {
+            kit_set set = {memory, 0};
+            for (size_t i = 0; i < s.n; i++)
+                if ((int)s.spans[i].cls == c)
+                    kit_set_add(&set, s.spans[i].time.start, s.spans[i].time.end);
+            g_assert_cmpmem(set.v, set.n * sizeof *set.v, s.sets[c].v, s.sets[c].n * sizeof *set.v);
+        }
+    }
+}
+
 static void test_tally(void) {
     for (int round = 0; round < 1000; round++) {
         scene s;
@@ -203,6 +234,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/overlap/measure/masks", test_masks);
     g_test_add_func("/overlap/measure/owned-time", test_owned_time);
     g_test_add_func("/overlap/measure/hidden-time", test_hidden_time);
+    g_test_add_func("/overlap/measure/cursor", test_cursor);
+    g_test_add_func("/overlap/measure/set-add", test_set_add);
     g_test_add_func("/overlap/measure/tally", test_tally);
     g_test_add_func("/overlap/measure/sums-that-do-not-fit", test_sums_that_do_not_fit);
     return g_test_run();
