@@ -130,6 +130,17 @@ void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_s
     free(sorted);
 }
 
+int64_t kit_median(int64_t *values, size_t n) {
+    sort_values(values, n);
+    return kit_percentile(values, n, 50);
+}
+
+int64_t kit_mad(int64_t *values, size_t n, int64_t centre) {
+    for (size_t i = 0; i < n; i++)
+        values[i] = values[i] < centre ? centre - values[i] : values[i] - centre;
+    return kit_median(values, n);
+}
+
 static const kit_column columns[] = {
     {MILL_KIND_COUNT, "n", "n", NULL},
     {MILL_KIND_NS, "sum", "sum", NULL},

@@ -410,6 +410,11 @@ static bool ini_flush(ini *r) {
     return more;
 }
 
+static bool begins_key(const char *text) {
+    gsize key = strspn(text, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-");
+    return key > 0 && text[key + strspn(text + key, " \t")] == '=';
+}
+
 /* An indented line without "key =" goes on with the value above, as in the host's own reader. */
 static bool ini_line(ini *r, const char *raw, uint32_t line) {
     g_autofree char *text = g_strdup(raw);
@@ -427,7 +432,7 @@ static bool ini_line(ini *r, const char *raw, uint32_t line) {
         r->section = g_strndup(text + 1, strlen(text) - 2);
         return r->fn(r->arg, r->section, NULL, NULL, line);
     }
-    if (indented && r->key && !g_regex_match_simple("^[A-Za-z0-9._-]+\\s*=", text, 0, 0)) {
+    if (indented && r->key && !begins_key(text)) {
         g_string_append_printf(r->value, "%s%s", r->value->len > 0 ? "\n" : "", text);
         return true;
     }

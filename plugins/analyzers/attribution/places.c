@@ -29,8 +29,8 @@ typedef struct site_facts {
 /* What the name of an annotation tells, by the method that is used. */
 typedef struct name_meaning {
     place_meaning meaning;
-    uint32_t stage; /* its number, if it tells one and the layer does not */
-    bool asked;
+    uint32_t stage; /* its number */
+    bool asked, numbered;
 } name_meaning;
 
 /* Columns of some rows of the trace's gpu. */
@@ -311,6 +311,18 @@ static bool mean(placing *p, const site *here, uint32_t number, uint64_t row, pl
     return true;
 }
 
+/* Names of annotations are asked for often, and always tell the same stage. */
+static uint32_t number_stage(placing *p, const site *here, const place_meaning *m) {
+    const annotation *a = annotation_at(p, here->innermost[ROLE_STAGE]);
+    if (p->used != MILL_METHOD_ANNOTATION || !a)
+        return stage_number(p->stages, m);
+    name_meaning *known = &p->names[a->name];
+    if (!known->numbered)
+        known->stage = stage_number(p->stages, m);
+    known->numbered = true;
+    return known->stage;
+}
+
 static uint32_t make_place(placing *p, uint32_t number, uint64_t row) {
     site here = sites_get(p->sites, number);
     const annotation *a = annotation_at(p, here.innermost[ROLE_ANY]);
@@ -320,7 +332,7 @@ static uint32_t make_place(placing *p, uint32_t number, uint64_t row) {
         .layer = m.layer,
         .micro_batch = m.micro_batch,
         .annotation = a ? a->row : MILL_NONE,
-        .stage = stage_number(p->stages, &m),
+        .stage = number_stage(p, &here, &m),
         .step = here.step,
         .chunk = (uint16_t)m.chunk,
         .method = told ? (uint16_t)p->used : MILL_METHOD_NONE,

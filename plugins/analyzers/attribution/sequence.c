@@ -30,6 +30,7 @@ typedef struct ordering {
     kernel_sequence *sequence;
     const uint8_t *roles; /* of each kind */
     uint8_t *name_roles;  /* of each name, by its own kind */
+    uint8_t *cached;      /* of each name, once it was asked for */
     uint32_t *next;       /* of each kernel of the sequence: the next of its list */
 } ordering;
 
@@ -84,9 +85,14 @@ static bool role_names(ordering *o) {
 }
 
 static bool is_cached(const ordering *o, uint32_t index) {
+    enum { NOT_ASKED, NO, YES };
     uint32_t name = mill_u32(o->trace, &o->trace->gpu.name, o->sequence->v[index].row);
     place_meaning ignored;
-    return pattern_match(o->run, &o->patterns->cached, mill_name(o->trace, name), &ignored);
+    if (o->cached[name] == NOT_ASKED)
+        o->cached[name] =
+            pattern_match(o->run, &o->patterns->cached, mill_name(o->trace, name), &ignored) ? YES
+                                                                                            : NO;
+    return o->cached[name] == YES;
 }
 
 static void tell(const ordering *o, stream_order *s, uint32_t index, int part) {
@@ -177,6 +183,7 @@ void sequence_find(mill_run *run, const mill_trace *trace, const pattern_set *pa
     size_t all = count_parts(&o);
     *ret_sequence = (kernel_sequence){.v = mill_scratch(run, all * sizeof *ret_sequence->v)};
     o.next = mill_scratch(run, all * sizeof *o.next);
+    o.cached = mill_scratch(run, trace->names.texts.n);
     stream_order *streams = mill_scratch(run, trace->streams.n * sizeof *streams);
     for (uint64_t i = 0; i < trace->streams.n; i++)
         streams[i] = (stream_order){.open = MILL_NONE, .ahead = MILL_NONE, .step = MILL_NONE};

@@ -108,7 +108,9 @@ static inline bool scan_id(const char **p, fast_id *ret, uint8_t *usual) {
         *text = (json_value){begin, n, JSON_NUMBER, false};
         ok = n > 0 && n < 16 && (*begin != '0' || n == 1);
     }
-    ret->key = text->length > 8 ? KEY_LONG : simd_key(text->at, (unsigned)text->length);
+    /* A word without a letter is not the same as no id, which has the key 0. */
+    bool short_enough = text->length > 0 && text->length <= 8;
+    ret->key = short_enough ? simd_key(text->at, (unsigned)text->length) : KEY_LONG;
     return ok;
 }
 

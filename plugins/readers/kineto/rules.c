@@ -61,42 +61,26 @@ static bool set_class(loading *l, rule *to, const char *value, uint32_t line) {
                               value);
 }
 
-/* Each line of `value` is a regular expression; one of them must be found. */
-static const char *join_lines(kit_arena *memory, const char *value) {
-    size_t lines = 1;
-    for (const char *p = value; *p; p++)
-        lines += *p == '\n';
-    char *pattern = kit_arena_alloc(memory, strlen(value) + lines * strlen(")|(?:") + 2),
-         *to = stpcpy(pattern, "(?:");
-    for (const char *p = value; *p; p++) {
-        if (*p == '\n')
-            to = stpcpy(to, ")|(?:");
-        else
-            *to++ = *p;
-    }
-    strcpy(to, ")");
-    return pattern;
-}
-
-static mill_regex *compile(mill_run *run, rule_match *m) {
+static mill_regex *compile(mill_run *run, alternative *a) {
     mill_regex *regex = NULL;
-    if (run->host->regex_new(run, m->pattern, MILL_REGEX_CASELESS, &regex) == MILL_OK)
-        atomic_store(&m->regex, regex);
+    if (run->host->regex_new(run, a->text, MILL_REGEX_CASELESS, &regex) == MILL_OK)
+        atomic_store(&a->regex, regex);
     return regex;
 }
 
-/* Most expressions are never compiled: no name of the trace holds their words. But those that may
- * be wrong are compiled at once, to say so. */
+/* Each line of `value` is a regular expression; one of them must be found. Those that may be wrong
+ * are compiled at once, to say so. */
 static bool set_match(loading *l, rule *r, const char *value, uint32_t line) {
-    rule_set *set = l->set;
-    rule_match *m = kit_arena_alloc(&set->memory, sizeof *m);
-    m->pattern = join_lines(&set->memory, value);
-    words_need need = words_add(&set->words, m->pattern, (uint16_t)(r - set->rules));
-    m->has_words = need == WORDS_ONE;
-    r->match = m;
-    if (need != WORDS_UNKNOWN || compile(l->run, m))
-        return true;
-    return fail_at(l, line, "match: not a regular expression");
+    expression_set *set = &l->set->expressions;
+    r->first = set->n;
+    for (const char *end; value; value = *end ? end + 1 : NULL) {
+        end = strchrnul(value, '\n');
+        if (!expressions_add(set, &l->set->memory, value, (size_t)(end - value)) &&
+            !compile(l->run, &set->v[set->n - 1]))
+            return fail_at(l, line, "match: not a regular expression");
+    }
+    r->n = set->n - r->first;
+    return true;
 }
 
 /* What a rule must have, once its section has ended. */
@@ -167,34 +151,45 @@ mill_status rules_load(mill_run *run, rule_set *set, rule_form form, const char 
 
 void rules_finish(rule_set *set) {
     kit_arena_finish(&set->memory);
-    words_finish(&set->words);
+    expressions_finish(&set->expressions);
     free(set->rules);
     *set = (rule_set){0};
 }
 
 /* Threads that are here at once may compile an expression twice, which only costs time. */
-static bool fits(mill_run *run, rule_match *m, const char *name, size_t length) {
-    mill_regex *regex = atomic_load(&m->regex);
+static bool fits(mill_run *run, alternative *a, const char *name, size_t length) {
+    nfa_answer answer = a->nfa ? nfa_find(a->nfa, name, length) : NFA_UNKNOWN;
+    if (answer != NFA_UNKNOWN)
+        return answer == NFA_YES;
+    mill_regex *regex = atomic_load(&a->regex);
     if (!regex)
-        regex = compile(run, m);
-    assert(regex); /* words_add has read it, so it is a right one */
+        regex = compile(run, a);
+    assert(regex); /* it was compiled when it was loaded, or read and so is a right one */
     return run->host->regex_match(regex, name, length, NULL, 0);
+}
+
+static bool has_words(const alternative *a, const uint64_t *groups) {
+    for (uint16_t i = a->group; i < a->after_group; i++)
+        if (!(groups[i / 64] >> i % 64 & 1))
+            return false;
+    return true;
 }
 
 const rule *rules_find(mill_run *run, const rule_set *set, uint8_t cat, const char *name,
                        size_t length) {
-    uint64_t has_word[UINT16_MAX / 64 + 1];
-    memset(has_word, 0, (set->n + 63) / 64 * sizeof has_word[0]);
-    words_find(&set->words, name, length, has_word);
+    const expression_set *x = &set->expressions;
+    uint64_t groups[UINT16_MAX / 64 + 1];
+    memset(groups, 0, ((size_t)x->words.groups + 63) / 64 * sizeof groups[0]);
+    words_find(&x->words, name, length, groups);
     for (size_t i = 0; i < set->n; i++) {
         const rule *r = &set->rules[i];
         if (cat && r->category && r->category->gpu != cat)
             continue;
-        if (!r->match)
+        if (r->n == 0)
             return r;
-        bool may_fit = !r->match->has_words || (has_word[i / 64] >> i % 64 & 1);
-        if (may_fit && fits(run, r->match, name, length))
-            return r;
+        for (alternative *a = &x->v[r->first], *end = a + r->n; a < end; a++)
+            if (has_words(a, groups) && fits(run, a, name, length))
+                return r;
     }
     return NULL;
 }

@@ -5,7 +5,7 @@
 #define KINETO_RULES_H
 
 #include "category.h"
-#include "words.h"
+#include "expression.h"
 
 #include <tracemill/kit/arena.h>
 #include <tracemill/trace.h>
@@ -17,18 +17,11 @@ typedef enum rule_form {
     RULES_PLANES,      /* names of processes: match, category, class */
 } rule_form;
 
-/* Names that fit an expression. */
-typedef struct rule_match {
-    const char *pattern;
-    mill_regex *_Atomic regex; /* NULL: not needed yet */
-    bool has_words;            /* only names with a word of the rule can fit */
-} rule_match;
-
 typedef struct rule {
     const char *name;         /* the section */
     const char *kind;         /* NULL: none */
-    rule_match *match;        /* NULL: any name */
     const category *category; /* NULL: any, or none given yet */
+    size_t first, n;          /* alternatives of `expressions`; 0: any name fits */
     uint8_t cls;              /* mill_class; 0: none */
 } rule;
 
@@ -37,7 +30,7 @@ typedef struct rule_set {
     kit_arena memory;
     rule *rules;
     size_t n;
-    word_set words; /* their owners are numbers of rules */
+    expression_set expressions;
 } rule_set;
 
 /* Appends the rules of a file. Errors (recorded, with file and line). */

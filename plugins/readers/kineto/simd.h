@@ -248,14 +248,14 @@ static inline unsigned simd_digits(const char *at, uint64_t *ret_value) {
     return n;
 }
 
-/* The first n (0 to 8) bytes as one word, another one for any other text without NUL. */
+/* The first n (1 to 8) bytes as one word, another one for any other text without NUL. */
 static inline uint64_t simd_key(const char *text, unsigned n) {
     uint64_t word;
     memcpy(&word, text, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return n ? word << (64 - 8 * n) : 0;
+    return word << (64 - 8 * n);
 #else
-    return n ? word >> (64 - 8 * n) : 0;
+    return word >> (64 - 8 * n);
 #endif
 }
 

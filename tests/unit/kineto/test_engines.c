@@ -80,9 +80,32 @@ static void test_random(void) {
     }
 }
 
+/* Ids that are close to each other, in all pairs: each must be a line of its own, or the same, for
+ * both engines. */
+static void test_ids(void) {
+    static const char *const ids[] = {
+        "",         "7", "\"7\"", "\"\"",         "null",
+        "\"null\"", "0", "\"0\"", "\"stream 7\"", "\"longer than 8\""};
+    static const size_t windows[] = {1 << 18, 100};
+    g_autoptr(GString) text = g_string_new("[");
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = 0; i < G_N_ELEMENTS(ids) * G_N_ELEMENTS(ids); i++) {
+            const char *pid = ids[i / G_N_ELEMENTS(ids)], *tid = ids[i % G_N_ELEMENTS(ids)];
+            g_string_append_printf(text, "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\"");
+            if (*pid)
+                g_string_append_printf(text, ",\"pid\":%s", pid);
+            if (*tid)
+                g_string_append_printf(text, ",\"tid\":%s", tid);
+            g_string_append_printf(text, ",\"ts\":%zu,\"dur\":1},\n", i);
+        }
+    g_string_append(text, "{}]");
+    check_text(text->str, text->len, windows, G_N_ELEMENTS(windows));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/kineto/engines/random", test_random);
+    g_test_add_func("/kineto/engines/ids", test_ids);
     g_test_add_func("/kineto/engines/own", test_own);
     g_test_add_data_func("/kineto/engines/cases", "cases", test_shared);
     g_test_add_data_func("/kineto/engines/traces", "traces", test_shared);

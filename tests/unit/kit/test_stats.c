@@ -85,9 +85,19 @@ static void test_mean(void) {
     g_assert_cmpint(kit_stats_of((int64_t[]){INT64_MAX, 1}, 2).mean, ==, MILL_UNKNOWN);
 }
 
+static void test_spread(void) {
+    int64_t values[] = {7, -3, 5, 100}, one[] = {-4};
+    g_assert_cmpint(kit_median(values, 4), ==, 5); /* the lower of the two in the middle */
+    g_assert_cmpint(values[0], ==, -3);
+    g_assert_cmpint(kit_mad(values, 4, 5), ==, 2); /* of 8, 0, 2, 95 */
+    g_assert_cmpint(kit_median(one, 1), ==, -4);
+    g_assert_cmpint(kit_mad(one, 1, -4), ==, 0);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/kit/stats/random", test_random);
     g_test_add_func("/kit/stats/mean", test_mean);
+    g_test_add_func("/kit/stats/spread", test_spread);
     return g_test_run();
 }

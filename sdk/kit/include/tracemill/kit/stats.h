@@ -24,6 +24,11 @@ kit_stats kit_stats_of(const int64_t *values, size_t n);
 void kit_stats_by(const int64_t *values, const uint32_t *groups, size_t n, kit_stats *ret_stats,
                   size_t n_groups);
 
+/* The median by nearest rank; sorts the values. And the median of their distances from `centre`
+ * (the median absolute deviation, MAD), which overwrites them; these must fit. n is above 0. */
+int64_t kit_median(int64_t *values, size_t n);
+int64_t kit_mad(int64_t *values, size_t n, int64_t centre);
+
 /* Their columns in a table, and the cells of one row in these. */
 void kit_table_stats(kit_table *t);
 void kit_cell_stats(kit_table *t, const kit_stats *stats);
