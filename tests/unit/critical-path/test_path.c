@@ -173,7 +173,7 @@ static void test_empty(void) {
 }
 
 static void test_cancelled(void) {
-    for (unsigned n = 1; n <= 4; n++) {
+    for (unsigned n = 1; n <= 3; n++) {
         bench *b = new_bench();
         bench_cancel_at(b, n);
         bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, &FIXTURE(waits)), "trace", "");
