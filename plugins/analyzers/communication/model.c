@@ -47,6 +47,8 @@ static mill_status number(const communication_analysis *analysis, const kit_devi
     const mill_trace *trace = analysis->all.trace;
     out->name = mill_scratch(analysis->run, device->n * sizeof *out->name);
     out->layer = mill_scratch(analysis->run, device->n * sizeof *out->layer);
+    uint32_t *of_place =
+        mill_scratch(analysis->run, analysis->all.places->n_places * sizeof *of_place);
     for (size_t i = 0; i < device->n; i++) {
         if (communication_cancelled(analysis, i))
             return MILL_E_CANCELLED;
@@ -59,7 +61,9 @@ static mill_status number(const communication_analysis *analysis, const kit_devi
         name_key of = {kit_stage_of(&analysis->all, a->place),
                        mill_u32(trace, &trace->gpu.name, a->row)};
         out->name[i] = kit_intern_add(out->names, (const char *)&of, sizeof of, 0);
-        out->layer[i] = kit_intern_add(out->layers, (const char *)&at, sizeof at, 0);
+        if (of_place[a->place] == 0) /* number + 1 */
+            of_place[a->place] = kit_intern_add(out->layers, (const char *)&at, sizeof at, 0) + 1;
+        out->layer[i] = of_place[a->place] - 1;
     }
     return MILL_OK;
 }

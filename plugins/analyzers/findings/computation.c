@@ -110,16 +110,22 @@ static int compare_cells(const void *a, const void *b) {
 /* Numbers the cells by their first computation; cell_of: of each activity, or MILL_NONE. */
 static mill_status number_cells(const findings_analysis *analysis, const findings_device *d,
                                 kit_intern *keys, uint32_t *cell_of) {
+    const kit_activities *all = &analysis->all;
+    uint32_t *of_place = mill_scratch(analysis->run, all->places->n_places * sizeof *of_place);
     for (size_t i = 0; i < d->view->n; i++) {
         if (findings_cancelled(analysis, i))
             return MILL_E_CANCELLED;
         const kit_activity *a = &d->view->v[i];
-        cell_key key = {kit_layer_of(&analysis->all, a->place),
-                        kit_stage_of(&analysis->all, a->place),
-                        kit_step_of(&analysis->all, a->place)};
         cell_of[i] = MILL_NONE;
-        if (a->cls == KIT_COMP && key.stage != MILL_NONE && key.layer != MILL_UNKNOWN)
-            cell_of[i] = kit_intern_add(keys, (const char *)&key, sizeof key, 0);
+        if (a->cls != KIT_COMP || kit_stage_of(all, a->place) == MILL_NONE ||
+            kit_layer_of(all, a->place) == MILL_UNKNOWN)
+            continue;
+        if (of_place[a->place] == 0) { /* number + 1 */
+            cell_key key = {kit_layer_of(all, a->place), kit_stage_of(all, a->place),
+                            kit_step_of(all, a->place)};
+            of_place[a->place] = kit_intern_add(keys, (const char *)&key, sizeof key, 0) + 1;
+        }
+        cell_of[i] = of_place[a->place] - 1;
     }
     return MILL_OK;
 }

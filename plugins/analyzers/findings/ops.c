@@ -41,6 +41,7 @@ typedef struct comparing {
 static mill_status number_families(comparing *c) {
     const kit_activities *all = &c->analysis->all;
     const mill_trace *trace = all->trace;
+    uint32_t *of_place = mill_scratch(c->analysis->run, all->places->n_places * sizeof *of_place);
     for (size_t i = 0; i < c->device->view->n; i++) {
         if (findings_cancelled(c->analysis, i))
             return MILL_E_CANCELLED;
@@ -50,7 +51,9 @@ static mill_status number_families(comparing *c) {
         c->op_of[i] = c->cell_of[i] = MILL_NONE;
         if (cell.stage == MILL_NONE || cell.layer == MILL_UNKNOWN || c->varying[cell.stage])
             continue;
-        c->cell_of[i] = kit_intern_add(c->cells, (const char *)&cell, sizeof cell, 0);
+        if (of_place[a->place] == 0) /* number + 1 */
+            of_place[a->place] = kit_intern_add(c->cells, (const char *)&cell, sizeof cell, 0) + 1;
+        c->cell_of[i] = of_place[a->place] - 1;
         family_key family = {cell.stage, mill_u32(trace, &trace->gpu.name, a->row), a->stream};
         if (a->cls == KIT_COMP)
             c->op_of[i] = kit_intern_add(c->families, (const char *)&family, sizeof family, 0);
