@@ -31,7 +31,7 @@ static size_t join_layers(kit_layer_wait *v, size_t n) {
 }
 
 mill_status kit_rank_waits_find(mill_run *run, const kit_activities *all, const kit_device *device,
-                           const mill_list *kinds, kit_rank_waits *ret_waits) {
+                                const mill_list *kinds, kit_rank_waits *ret_waits) {
     const bool *named = kit_kinds_named(run, all, kinds);
     size_t room = 0, n = 0;
     *ret_waits = (kit_rank_waits){0};

@@ -42,8 +42,9 @@ typedef struct overlap_part {
     int64_t layer;  /* or MILL_UNKNOWN */
     uint32_t stage; /* or MILL_NONE */
     uint16_t kind;
-    uint8_t chunk;         /* mill_chunk */
-    const char *kind_name; /* by which parts are in order: rows of kinds are as the rules have them */
+    uint8_t chunk; /* mill_chunk */
+    const char
+        *kind_name; /* by which parts are in order: rows of kinds are as the rules have them */
     int64_t n, sum, hidden, exposed;
 } overlap_part;
 

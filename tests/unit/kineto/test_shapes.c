@@ -132,7 +132,7 @@ static void test_collectives(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         g_assert_cmpuint(mill_u32(t, &t->gpu.collective, i), ==, rows[i]);
     g_assert_cmpstr(mill_gpu_kind(t, 5), ==, "all-gather"); /* no rule: its name tells */
-    g_assert_cmpstr(mill_gpu_kind(t, 7), ==, "gemm"); /* no communication by its name */
+    g_assert_cmpstr(mill_gpu_kind(t, 7), ==, "gemm");       /* no communication by its name */
     bench_destroy(b);
 }
 

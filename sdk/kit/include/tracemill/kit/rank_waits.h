@@ -34,7 +34,7 @@ typedef struct kit_rank_waits {
 
 /* Of one device; memory is the run's scratch. MILL_OK or E_CANCELLED. */
 mill_status kit_rank_waits_find(mill_run *run, const kit_activities *all, const kit_device *device,
-                           const mill_list *kinds, kit_rank_waits *ret_waits);
+                                const mill_list *kinds, kit_rank_waits *ret_waits);
 
 #ifdef __cplusplus
 }
