@@ -420,6 +420,13 @@ static void drop_streams(selecting *s) {
     all->n_streams = n;
 }
 
+static const char *scope_of(mill_run *run, const kit_device *device) {
+    const size_t room = sizeof "device " + KIT_NUMBER_MAX;
+    char *text = mill_scratch(run, room);
+    snprintf(text, room, "device %s", device->number);
+    return text;
+}
+
 /* Keeps the devices that have activities, in order, and renumbers what refers to them. */
 static mill_status keep_devices(selecting *s) {
     kit_activities *all = s->all;
@@ -439,6 +446,8 @@ static mill_status keep_devices(selecting *s) {
     for (uint32_t i = 0; i < all->n_devices; i++) {
         all->devices[i] = *(const kit_device *)list[i].record;
         device_at[list[i].row] = i;
+        if (all->n_devices > 1)
+            all->devices[i].scope = scope_of(s->run, &all->devices[i]);
     }
     for (size_t i = 0; i < all->n_streams; i++)
         all->streams[i].device = device_at[all->streams[i].device];

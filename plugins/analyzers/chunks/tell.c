@@ -357,11 +357,8 @@ mill_report *chunks_tell(mill_run *run, const chunks_analysis *a) {
             rows[n++] = (chunks_row){chunks_label(run, a, &a->devices[i]), a->devices[i].costs};
     tell_summary(r, a);
     tell_notes(run, r, a, n > 0);
-    for (size_t i = 0; i < a->all.n_devices && n > 0; i++) {
-        char scope[KIT_NUMBER_MAX + 8];
-        snprintf(scope, sizeof scope, "device %s", a->devices[i].device->number);
-        tell_figures(r, &a->devices[i], a->all.n_devices > 1 ? scope : NULL);
-    }
+    for (size_t i = 0; i < a->all.n_devices && n > 0; i++)
+        tell_figures(r, &a->devices[i], a->all.devices[i].scope);
     if (n > 0) {
         tell_durations(r, a);
         tell_parts(r, a);

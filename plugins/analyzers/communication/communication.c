@@ -102,14 +102,6 @@ static const mill_option options[] = {
     {0},
 };
 
-const char *communication_scope(const communication_analysis *analysis, const kit_device *device,
-                                char text[KIT_NUMBER_MAX + 8]) {
-    if (analysis->all.n_devices < 2)
-        return NULL;
-    snprintf(text, KIT_NUMBER_MAX + 8, "device %s", device->number);
-    return text;
-}
-
 static mill_status (*const parts[])(const communication_analysis *analysis, kit_report *r) = {
     communication_tell_inventory, communication_tell_sequence, communication_tell_waits,
     communication_tell_rates,     communication_tell_polls,    communication_tell_model,

@@ -41,10 +41,6 @@ mill_status communication_tell_rates(const communication_analysis *analysis, kit
 mill_status communication_tell_polls(const communication_analysis *analysis, kit_report *r);
 mill_status communication_tell_model(const communication_analysis *analysis, kit_report *r);
 
-/* The scope of a device's figures, in `text`; NULL where it is the only one. */
-const char *communication_scope(const communication_analysis *analysis, const kit_device *device,
-                                char text[KIT_NUMBER_MAX + 8]);
-
 /* Whether the run should end, asked for each row i, answered for some. */
 static inline bool communication_cancelled(const communication_analysis *analysis, size_t i) {
     return i % (1u << 16) == 0 && mill_cancelled(analysis->run);

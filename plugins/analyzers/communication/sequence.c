@@ -96,8 +96,7 @@ static void find_period(const communication_analysis *analysis, sequence *s) {
 
 static void tell_figures(const communication_analysis *analysis, kit_report *r,
                          const kit_device *device, const sequence *s) {
-    char text[KIT_NUMBER_MAX + 8];
-    const char *scope = communication_scope(analysis, device, text);
+    const char *scope = device->scope;
     kit_figure_int(r, MILL_KIND_ID, "sequence_stream", "communication stream", scope,
                    "The one with the most communication.", analysis->all.streams[s->stream].id);
     kit_figure_int(r, MILL_KIND_COUNT, "sequence_length", "communication on it", scope, NULL,

@@ -91,7 +91,7 @@ static int64_t exposed_of(const kit_device *device) {
            kit_intervals_common(comm->v, comm->n, comp->v, comp->n);
 }
 
-static void tell_figures(kit_report *r, const sums *s, bool several) {
+static void tell_figures(kit_report *r, const sums *s) {
     static const struct {
         const char *id, *label;
     } times[CLASSES] = {
@@ -99,9 +99,7 @@ static void tell_figures(kit_report *r, const sums *s, bool several) {
         {"path_mem", "memory work on the path"},      {"path_other", "other work on the path"},
         {"path_gap", "gaps on the path, by no work"},
     };
-    char text[KIT_NUMBER_MAX + 8];
-    snprintf(text, sizeof text, "device %s", s->device->number);
-    const char *scope = several ? text : NULL;
+    const char *scope = s->device->scope;
     kit_figure_int(r, MILL_KIND_NS, "T", "window", scope,
                    "From the first start to the last end; the path and its gaps fill it.", s->T);
     for (int c = 0; c < CLASSES; c++)
@@ -323,7 +321,7 @@ mill_report *path_tell(mill_run *run, const kit_activities *all, const path_opti
     tell_summary(r, list, n);
     tell_notes(run, r, all, paths);
     for (size_t d = 0; d < n; d++)
-        tell_figures(r, &list[d], n > 1);
+        tell_figures(r, &list[d]);
     if (n == 0)
         return kit_report_end(r);
     kit_table *t = kit_table_of(r, "labels", "What the path is made of", "Adds up to the window.",

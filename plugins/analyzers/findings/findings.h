@@ -110,9 +110,6 @@ const char *findings_text(const findings_analysis *analysis, const char *format,
 
 /* "combine of dispatch(B) in layer 3", or as much of it as is known. */
 const char *findings_activity(const findings_analysis *analysis, const kit_activity *a);
-/* The scope of a device's figures, in `text`; NULL where it is the only one. */
-const char *findings_scope(const findings_analysis *analysis, const findings_device *device,
-                           char text[KIT_NUMBER_MAX + 8]);
 /* "12.3 %" and "1 234 µs", as text. */
 const char *findings_percent(const findings_analysis *analysis, int64_t part, int64_t whole);
 const char *findings_us(const findings_analysis *analysis, int64_t ns);

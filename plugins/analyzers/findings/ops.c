@@ -334,8 +334,7 @@ static int compare_spreads(const void *a, const void *b) {
 static void tell_spread(const findings_analysis *analysis, kit_report *r,
                         const findings_device *d) {
     double *spreads = mill_scratch(analysis->run, d->n_ops * sizeof *spreads);
-    char text[KIT_NUMBER_MAX + 8];
-    const char *scope = findings_scope(analysis, d, text);
+    const char *scope = d->view->scope;
     size_t n = 0;
     for (size_t i = 0; i < d->n_ops; i++)
         if (d->ops[i].spread >= 0)
@@ -353,8 +352,7 @@ static void tell_spread(const findings_analysis *analysis, kit_report *r,
 
 static size_t tell_contention(const findings_analysis *analysis, kit_report *r,
                               const findings_device *d, told_op *told) {
-    char text[KIT_NUMBER_MAX + 8];
-    const char *scope = findings_scope(analysis, d, text);
+    const char *scope = d->view->scope;
     int64_t with = 0, without = 0;
     size_t n = 0;
     for (size_t i = 0; i < d->n_ops; i++) {

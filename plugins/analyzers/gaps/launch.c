@@ -187,9 +187,7 @@ static mill_status analyse(analysis *a) {
 /* ---------------------------------------------------------------- the report */
 
 static void tell_figures(kit_report *r, const analysis *a, size_t d) {
-    char text[KIT_NUMBER_MAX + 8];
-    snprintf(text, sizeof text, "device %s", a->all.devices[d].number);
-    const char *scope = a->all.n_devices > 1 ? text : NULL;
+    const char *scope = a->all.devices[d].scope;
     const launches *l = &a->devices[d];
     kit_figure_int(r, MILL_KIND_COUNT, "launches", "activities with a launch call", scope,
                    "Activities whose launch call is in the trace.", l->known);

@@ -463,11 +463,9 @@ mill_report *inflight_tell(mill_run *run, const inflight_analysis *a) {
     kit_note_trace(run, r, a->all.trace);
     for (size_t i = 0; i < a->all.n_devices; i++) {
         const inflight_device *d = &a->devices[i];
-        char scope[KIT_NUMBER_MAX + 8];
-        snprintf(scope, sizeof scope, "device %s", d->device->number);
         note_device(r, a, d);
-        tell_transfers(r, d, a->all.n_devices > 1 ? scope : NULL);
-        tell_modes_of(r, d, a->all.n_devices > 1 ? scope : NULL);
+        tell_transfers(r, d, d->device->scope);
+        tell_modes_of(r, d, d->device->scope);
         groups += d->n_groups;
         unpaired += d->n_unpaired;
         pairs += d->n_pairs;

@@ -35,14 +35,6 @@ static const mill_option options[] = {
     {0},
 };
 
-const char *kernels_scope(const kernels_analysis *analysis, const kit_device *device,
-                          char text[KIT_NUMBER_MAX + 8]) {
-    if (analysis->all.n_devices < 2)
-        return NULL;
-    snprintf(text, KIT_NUMBER_MAX + 8, "device %s", device->number);
-    return text;
-}
-
 static mill_status (*const parts[])(const kernels_analysis *analysis, kit_report *r) = {
     kernels_tell_use,    kernels_tell_names,   kernels_tell_kinds,
     kernels_tell_copies, kernels_tell_threads,

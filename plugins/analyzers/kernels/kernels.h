@@ -56,8 +56,4 @@ mill_status kernels_tell_copies(const kernels_analysis *analysis, kit_report *r)
 mill_status kernels_tell_use(const kernels_analysis *analysis, kit_report *r);
 mill_status kernels_tell_threads(const kernels_analysis *analysis, kit_report *r);
 
-/* The scope of a device's figures, in `text`; NULL where it is the only one. */
-const char *kernels_scope(const kernels_analysis *analysis, const kit_device *device,
-                          char text[KIT_NUMBER_MAX + 8]);
-
 #endif

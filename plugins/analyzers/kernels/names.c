@@ -94,11 +94,9 @@ static const char *name_text(const kernels_analysis *analysis, uint32_t name) {
 
 static void tell_names_of(const kernels_analysis *analysis, kit_report *r, kit_table *t,
                           const kit_device *device, const kernels_groups *names) {
-    char scope[KIT_NUMBER_MAX + 8];
     int64_t all = kernels_sum(device);
-    kit_figure_int(r, MILL_KIND_COUNT, "names", "distinct names",
-                   kernels_scope(analysis, device, scope), "Of kernels, copies and sets.",
-                   (int64_t)names->n);
+    kit_figure_int(r, MILL_KIND_COUNT, "names", "distinct names", device->scope,
+                   "Of kernels, copies and sets.", (int64_t)names->n);
     for (size_t i = 0; i < names->n && i < (size_t)analysis->options->top; i++) {
         const kernels_group *g = &names->v[i];
         kit_table_row(t);

@@ -169,6 +169,7 @@ static void set_up(overlap_analysis *analysis) {
     const kit_activities *all = &analysis->all;
     analysis->devices = mill_scratch(analysis->run, all->n_devices * sizeof(overlap_device));
     analysis->streams = mill_scratch(analysis->run, all->n_streams * sizeof(overlap_stream));
+    analysis->waiting = kit_kinds_named(analysis->run, all, &analysis->options->notify);
     for (size_t i = 0; i < all->n_devices; i++)
         analysis->devices[i].view = &all->devices[i];
     for (size_t i = all->n_streams; i-- > 0;) {

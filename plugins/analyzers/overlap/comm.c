@@ -304,14 +304,6 @@ void overlap_tell_kernels(kit_report *r, const overlap_analysis *analysis) {
 
 /* ---------------------------------------------------------------- waiting for other ranks */
 
-bool overlap_waits(const overlap_analysis *analysis, uint16_t kind) {
-    const mill_list *waiting = &analysis->options->notify;
-    for (size_t i = 0; i < waiting->n; i++)
-        if (strcmp(((const char *const *)waiting->v)[i], kit_kind_name(&analysis->all, kind)) == 0)
-            return true;
-    return false;
-}
-
 static const kit_column notify_columns[] = {
     {MILL_KIND_ID, "device", "device", NULL},
     {MILL_KIND_COUNT, "n", "n", "kernels"},

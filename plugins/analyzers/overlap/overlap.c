@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module: the stage class `overlap`, its options and its run. */
+#include <tracemill/kit/rank_waits.h>
+
 #include "overlap.h"
 
 enum { TRACE, ATTRIBUTION };
@@ -20,12 +22,7 @@ static const mill_port outputs[] = {
 static const mill_option options[] = {
     KIT_SELECTION_OPTIONS(overlap_options, selection),
     KIT_GAP_OPTIONS(overlap_options, gaps),
-    {.name = "notify-kinds",
-     .type = MILL_OPT_LIST,
-     .elem = MILL_OPT_STR,
-     .offset = MILL_OPT_OFF(overlap_options, notify, LIST),
-     .def = "notify, barrier",
-     .help = "Heuristic: kinds of communication in which ranks only wait for each other."},
+    KIT_WAIT_OPTION(overlap_options, notify),
     {.name = "layer-start",
      .type = MILL_OPT_REGEX,
      .offset = MILL_OPT_OFF(overlap_options, layer_start, REGEX),

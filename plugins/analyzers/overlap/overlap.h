@@ -152,6 +152,7 @@ typedef struct overlap_analysis {
     kit_activities all;
     overlap_device *devices; /* of the same order as those of `all`; streams too */
     overlap_stream *streams;
+    const bool *waiting;     /* of the trace's kinds: whose kernels wait for other ranks */
     overlap_name *unmatched; /* on devices without communication, longest first */
     size_t n_unmatched;
 } overlap_analysis;
@@ -213,7 +214,9 @@ int64_t overlap_step_number(const overlap_analysis *analysis, uint32_t step);
 const char *overlap_reason_name(unsigned reason);
 
 /* Whether the kind's kernels wait for other ranks, by the option. */
-bool overlap_waits(const overlap_analysis *analysis, uint16_t kind);
+static inline bool overlap_waits(const overlap_analysis *analysis, uint16_t kind) {
+    return kit_kind_in(&analysis->all, analysis->waiting, kind);
+}
 
 /* Something is told by stage; several steps are told apart. */
 bool overlap_staged(const overlap_analysis *analysis);

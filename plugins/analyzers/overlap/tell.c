@@ -136,10 +136,8 @@ mill_report *overlap_tell(const overlap_analysis *analysis) {
         return kit_report_end(r);
     }
     for (size_t i = 0; i < n; i++) {
-        char scope[KIT_NUMBER_MAX + 8];
-        snprintf(scope, sizeof scope, "device %s", analysis->devices[i].view->number);
-        overlap_tell_figures(r, &analysis->devices[i], n > 1 ? scope : NULL);
-        overlap_tell_sm_figures(r, &analysis->devices[i], n > 1 ? scope : NULL);
+        overlap_tell_figures(r, &analysis->devices[i], analysis->all.devices[i].scope);
+        overlap_tell_sm_figures(r, &analysis->devices[i], analysis->all.devices[i].scope);
     }
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         tables[i](r, analysis);

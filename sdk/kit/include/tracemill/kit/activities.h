@@ -111,6 +111,7 @@ typedef struct kit_stream {
 typedef struct kit_device {
     int64_t id;                  /* or MILL_UNKNOWN */
     char number[KIT_NUMBER_MAX]; /* the id as text */
+    const char *scope;           /* of its figures: "device 3"; NULL where it is the only one */
     const char *name;            /* or NULL */
     int64_t sms;                 /* or MILL_UNKNOWN */
     kit_activity *v;
