@@ -180,6 +180,10 @@ static void test_model(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
             g_assert_cmpint(look_cell(rows, row, columns[i][0]).i, ==,
                             data_integer(found, columns[i][1]));
+        g_assert_cmpint(data_integer(right, "expert_rows_padded"), ==,
+                        data_integer(found, "fwd_expert_rows"));
+        g_assert_cmpint(data_integer(right, "recv_tokens"), ==,
+                        data_integer(found, "fwd_recv_tokens"));
         check_real(rows, row, "forward_over_balanced",
                    data_field(right, "rows_over_balanced_32768"), 5.1e-5);
         g_assert_cmpfloat_with_epsilon(look_cell(rows, row, "backward_over_balanced").d,

@@ -145,6 +145,21 @@ static void test_thresholds(void) {
     data_report_finish(&a);
 }
 
+static int compare_numbers(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* By nearest rank, of whole µs. */
+static int64_t median_of(const cJSON *list) {
+    int n = cJSON_GetArraySize(list), i = 0;
+    g_autofree int64_t *v = g_new(int64_t, n);
+    const cJSON *one;
+    cJSON_ArrayForEach(one, list) v[i++] = US * one->valueint;
+    qsort(v, (size_t)n, sizeof *v, compare_numbers);
+    return v[(n + 1) / 2 - 1];
+}
+
 static void check_op(const mill_table *t, int64_t row, const cJSON *right) {
     g_assert_cmpstr(look_cell(t, row, "stage").text, ==, data_field(right, "stage")->valuestring);
     g_assert_cmpstr(look_cell(t, row, "kind").text, ==, data_field(right, "sub")->valuestring);
@@ -155,6 +170,10 @@ static void check_op(const mill_table *t, int64_t row, const cJSON *right) {
                     cJSON_GetArraySize(data_field(right, "with_comm")));
     g_assert_cmpint(look_cell(t, row, "n_without").i, ==,
                     cJSON_GetArraySize(data_field(right, "without_comm")));
+    g_assert_cmpint(look_cell(t, row, "with").i, ==,
+                    median_of(data_field(right, "with_comm")));
+    g_assert_cmpint(look_cell(t, row, "without").i, ==,
+                    median_of(data_field(right, "without_comm")));
     g_assert_cmpfloat_with_epsilon(look_cell(t, row, "ratio").d,
                                    data_field(right, "ratio")->valuedouble, 5.1e-5);
 }

@@ -74,6 +74,8 @@ static void check_largest(const mill_table *t, int64_t row, const cJSON *right, 
         g_assert_cmpint(look_cell(t, row, "time").i, ==, US * data_integer(gap, "dur"));
         g_assert_cmpint(look_cell(t, row, "not_launched").i, ==,
                         US * data_integer(gap, "not_launched"));
+        g_assert_cmpint(look_cell(t, row, "time").i - look_cell(t, row, "not_launched").i, ==,
+                        US * data_integer(gap, "rest"));
         g_assert_cmpstr(look_cell(t, row, "cause").text, ==, data_field(gap, "cause")->valuestring);
         g_assert_cmpstr(look_cell(t, row, "next").text, ==,
                         data_field(gap, "next_kind")->valuestring);
