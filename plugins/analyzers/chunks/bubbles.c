@@ -61,8 +61,8 @@ static const char *remark(mill_run *run, int64_t stages, int64_t m) {
     if (nearest == m)
         return "";
     if (nearest == 0)
-        return "DualPipe: not schedulable, PP must be even";
-    snprintf(text, 96, "DualPipe: not schedulable; nearest m is %lld", (long long)nearest);
+        return "no DualPipe: PP must be even";
+    snprintf(text, 96, "no DualPipe: nearest m is %lld", (long long)nearest);
     return text;
 }
 

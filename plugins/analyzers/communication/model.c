@@ -186,19 +186,12 @@ static void cell_place(const communication_analysis *analysis, kit_table *t,
     kit_cell_int(t, l->key.layer);
 }
 
-/* part / whole, unknown where the user did not give the whole. */
-static void cell_share(kit_table *t, int64_t part, int64_t whole) {
-    kit_cell_ratio(t, part, whole > 0 ? whole : 0);
-}
-
 static const kit_column row_columns[] = {
     {MILL_KIND_ID, "device", "dev.", NULL},
     {MILL_KIND_ID, "step", "step", NULL},
     {MILL_KIND_ID, "layer", "layer", NULL},
     {MILL_KIND_COUNT, "rows_forward", "rows F", "Of the experts, with their padding."},
-    {MILL_KIND_RATIO, "forward_over_balanced", "of balanced", "rows / balanced-rows"},
     {MILL_KIND_COUNT, "rows_backward", "rows B", "Of the experts, with their padding."},
-    {MILL_KIND_RATIO, "backward_over_balanced", "of balanced", "rows / balanced-rows"},
     {MILL_KIND_COUNT, "tokens_forward", "tokens F", "Received."},
     {MILL_KIND_COUNT, "tokens_backward", "tokens B", "Received."},
     {0},
@@ -209,11 +202,13 @@ static void tell_rows(const communication_analysis *analysis, kit_table *t,
     int64_t balanced = analysis->options->model.balanced_rows;
     cell_place(analysis, t, device, l);
     kit_cell_int(t, l->rows_forward);
-    cell_share(t, l->rows_forward, balanced);
     kit_cell_int(t, l->rows_backward);
-    cell_share(t, l->rows_backward, balanced);
     kit_cell_int(t, l->tokens_forward);
     kit_cell_int(t, l->tokens_backward);
+    if (balanced == 0)
+        return;
+    kit_cell_ratio(t, l->rows_forward, balanced);
+    kit_cell_ratio(t, l->rows_backward, balanced);
 }
 
 /* tokens · bytes of each; MILL_UNKNOWN: not known or not given. */
@@ -292,6 +287,12 @@ mill_status communication_tell_model(const communication_analysis *analysis, kit
                                 "From the grids of kernels that the options name: one rank's "
                                 "load, not that of each expert.",
                                 row_columns);
+    if (m->balanced_rows > 0) {
+        kit_table_column(t, MILL_KIND_RATIO, "forward_over_balanced", "F of balanced", NULL,
+                         "rows / balanced-rows");
+        kit_table_column(t, MILL_KIND_RATIO, "backward_over_balanced", "B of balanced", NULL,
+                         "rows / balanced-rows");
+    }
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < layers[i].n; l++)
             tell_rows(analysis, t, &analysis->all.devices[i], &layers[i].v[l]);

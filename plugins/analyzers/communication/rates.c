@@ -153,8 +153,8 @@ mill_status communication_tell_rates(const communication_analysis *analysis, kit
     }
     if (known < analysis->n)
         kit_note(r, MILL_INFO, "sizes_unknown",
-                 "Of %zu of %zu communication kernels the file does not tell the size of the "
-                 "message, so that their bandwidth is unknown.",
+                 "The file does not tell the size of the message of %zu of %zu communication "
+                 "kernels: their bandwidth is unknown.",
                  analysis->n - known, analysis->n);
     return MILL_OK;
 }

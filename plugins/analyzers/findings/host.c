@@ -60,7 +60,7 @@ static void check_polls(findings_analysis *analysis, const findings_device *d) {
         cost = kit_add(cost, of == MILL_UNKNOWN ? 0 : of);
     }
     if (d->waits.all.n > 0)
-        check.measure = findings_text(analysis, "%zu", n);
+        check.measure = findings_text(analysis, "%zu stalls", n);
     check.met = n > 0;
     check.cost = check.gain = cost;
     check.evidence = findings_text(
@@ -75,8 +75,7 @@ static void check_polls(findings_analysis *analysis, const findings_device *d) {
     findings_add(analysis, d, &check);
 }
 
-/* ---------------------------------------------------------------- G12: copies to and from the host
- */
+/* ---------------------------------------------------------------- G12: copies of the host */
 
 static bool is_host_copy(const findings_analysis *analysis, const kit_activity *a) {
     static const char *const directions[] = {"HtoD", "DtoH", "HostToDevice", "DeviceToHost"};

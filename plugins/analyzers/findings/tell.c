@@ -7,20 +7,12 @@
 #include "findings.h"
 #include "list.h"
 
-const char *findings_scope(const findings_analysis *analysis, const findings_device *device,
-                           char text[KIT_NUMBER_MAX + 8]) {
-    if (analysis->all.n_devices < 2)
-        return NULL;
-    snprintf(text, KIT_NUMBER_MAX + 8, "device %s", device->view->number);
-    return text;
-}
-
 static const char *where_of(const findings_analysis *analysis, const findings_entry *e) {
     if (!e->check.where)
         return findings_text(analysis, "device %s", e->device->view->number);
-    if (analysis->all.n_devices < 2)
+    if (!e->device->view->scope)
         return e->check.where;
-    return findings_text(analysis, "device %s, %s", e->device->view->number, e->check.where);
+    return findings_text(analysis, "%s, %s", e->device->view->scope, e->check.where);
 }
 
 /* How many of a rule come before entry i: findings of one rule are numbered. */
@@ -112,7 +104,7 @@ static int compare_rules(const void *a, const void *b) {
 }
 
 static void tell_rule(kit_table *t, const findings_entry *e) {
-    bool told = e->check.measure != NULL && e->check.met;
+    bool told = e->check.measure != NULL;
     kit_table_row(t);
     kit_cell_text(t, e->check.rule);
     kit_cell_int(t, e->device->view->id);

@@ -99,9 +99,7 @@ static int64_t told_by(const analysis *a, size_t d, kit_gap_method method) {
 }
 
 static void tell_figures(kit_report *r, const analysis *a, size_t d) {
-    char text[KIT_NUMBER_MAX + 8];
-    snprintf(text, sizeof text, "device %s", a->all.devices[d].number);
-    const char *scope = a->all.n_devices > 1 ? text : NULL;
+    const char *scope = a->all.devices[d].scope;
     const kit_interval *window = &a->all.devices[d].window;
     const line *l = &a->devices[d];
     kit_figure_int(r, MILL_KIND_NS, "idle", "idle", scope,
@@ -193,7 +191,7 @@ static void tell_streams(kit_report *r, const analysis *a) {
         {MILL_KIND_NS, "time", "time", NULL},                                                      \
         {MILL_KIND_NS, "not_launched", "not launched",                                             \
          "The part before the launch call of the activity that ends it."},                         \
-        {MILL_KIND_TEXT, "cause", "cause", "Of the rest."},                                        \
+        {MILL_KIND_TEXT, "cause", "cause of rest", "Of what follows the part not launched."},      \
         {MILL_KIND_TEXT, "next_stage", "next stage", "Of the activity that ends the gap."},        \
         {MILL_KIND_ID, "next_layer", "layer", NULL}, {                                             \
         MILL_KIND_TEXT, "next", "next", "Its kind, or name where it has none."                     \

@@ -36,8 +36,7 @@ static void tell_sms(kit_report *r, const kit_device *device, const kit_sms *sms
 
 static mill_status tell_device(const kernels_analysis *analysis, kit_report *r,
                                const kit_device *device) {
-    char text[KIT_NUMBER_MAX + 8];
-    const char *scope = kernels_scope(analysis, device, text);
+    const char *scope = device->scope;
     int64_t states[KIT_STATES], window = device->window.end - device->window.start;
     kit_cover covers[KIT_CLASSES];
     kit_sms sms;
@@ -77,7 +76,8 @@ static const kit_column thread_columns[] = {
     {MILL_KIND_ID, "tid", "thread", NULL},
     {MILL_KIND_TEXT, "name", "name", NULL},
     {MILL_KIND_NS, "span", "span", "From its first operator or API call to the end of the last."},
-    {MILL_KIND_NS, "busy", "busy", "|union| of operators and API calls, without synchronisations."},
+    {MILL_KIND_NS, "busy", "at work",
+     "|union| of operators and API calls, without synchronisations."},
     {MILL_KIND_NS, "sync", "sync", "Σ of API calls with Synchronize in their name."},
     {MILL_KIND_NS, "poll", "polls", "Heuristic: it waits in a loop for communication to end."},
     {MILL_KIND_NS, "free", "free", "The rest of the span."},

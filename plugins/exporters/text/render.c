@@ -336,12 +336,17 @@ static void print_pictures(page *p) {
         intervals += r->lanes[i]->n;
     for (uint64_t i = 0; i < r->n_series; i++)
         points += r->series[i]->n;
-    g_autofree char *text =
-        g_strdup_printf("Not shown as text: lanes %" PRIu64 " (intervals %" PRIu64
-                        "), series %" PRIu64 " (points %" PRIu64 ").",
-                        r->n_lanes, intervals, r->n_series, points);
-    if (r->n_lanes || r->n_series)
-        print_heading(p, text);
+    if (r->n_lanes == 0 && r->n_series == 0)
+        return;
+    g_autoptr(GString) text = g_string_new("Not shown as text: ");
+    if (r->n_lanes)
+        g_string_append_printf(text, "lanes %" PRIu64 " (intervals %" PRIu64 ")", r->n_lanes,
+                               intervals);
+    if (r->n_series)
+        g_string_append_printf(text, "%sseries %" PRIu64 " (points %" PRIu64 ")",
+                               r->n_lanes ? ", " : "", r->n_series, points);
+    g_string_append_c(text, '.');
+    print_heading(p, text->str);
 }
 
 void text_render(GString *out, const mill_report *report, const char *key, size_t width,

@@ -131,7 +131,7 @@ static void test_rates(void) {
     }
     /* The barrier has no elements, the last all-reduce tells nothing. */
     const mill_note *note = look_note(r, "sizes_unknown");
-    g_assert_nonnull(g_strstr_len(note->text, -1, "Of 2 of 8"));
+    g_assert_nonnull(g_strstr_len(note->text, -1, "of 2 of 8"));
     bench_destroy(b);
 }
 
