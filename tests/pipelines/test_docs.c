@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the READMEs show works: pipelines in ```ini blocks are checked, command lines in ```sh
- * blocks are run, both with the bundled sample in place of the files that they name. */
+ * blocks are run, both with the bundled sample in place of the files that they name. And they tell
+ * all there is: the options of each class. */
 #include "program.h"
 
 #include <cjson/cJSON.h>
@@ -218,6 +219,53 @@ static void test_ready(gconstpointer data) {
     g_assert_cmpstr(o.out, !=, "");
 }
 
+/* ---------------------------------------------------------------- options */
+
+static cJSON *told(const char *const *words) {
+    g_autofree char *here = program_source("tests/data");
+    g_auto(outcome) o = program_run(here, words, NULL);
+    cJSON *json = cJSON_Parse(o.out);
+    if (json == NULL)
+        g_error("tracemill %s says: %s", words[1], o.err);
+    return json;
+}
+
+static void check_options(const char *page, const char *text, const char *class) {
+    const char *words[] = {"tracemill", "inspect", class, "--json", NULL};
+    cJSON *json = told(words), *option;
+    g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(json, "options")), >, 0);
+    cJSON_ArrayForEach(option, cJSON_GetObjectItem(json, "options")) {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(option, "name"));
+        g_autofree char *pattern = g_strdup_printf("`%s(`| = )", name);
+        if (!matches(text, pattern))
+            g_error("%s does not tell the option \"%s\" of %s", page, name, class);
+    }
+    cJSON_Delete(json);
+}
+
+/* The page beside a module's sources tells all options of the module's classes. */
+static void test_options(void) {
+    const char *words[] = {"tracemill", "list", "--json", NULL};
+    cJSON *json = told(words), *module, *class;
+    int n = 0;
+    cJSON_ArrayForEach(module, cJSON_GetObjectItem(json, "modules")) {
+        const char *path = cJSON_GetStringValue(cJSON_GetObjectItem(module, "path"));
+        const char *below = strstr(path, "plugins/");
+        if (below == NULL)
+            continue;
+        g_autofree char *in = g_path_get_dirname(below), *text = NULL;
+        g_autofree char *page = g_build_filename(in, "README.md", NULL);
+        g_autofree char *full = program_source(page);
+        g_assert_true(g_file_get_contents(full, &text, NULL, NULL));
+        cJSON_ArrayForEach(class, cJSON_GetObjectItem(module, "classes")) {
+            check_options(page, text, cJSON_GetStringValue(class));
+            n++;
+        }
+    }
+    g_assert_cmpint(n, >, 0);
+    cJSON_Delete(json);
+}
+
 static void add_pages(GPtrArray *pages, const char *parent, unsigned depth) {
     g_autofree char *path = program_source(parent);
     g_auto(GStrv) names = names_in(path, "");
@@ -241,6 +289,7 @@ int main(int argc, char **argv) {
         g_autofree char *path = g_strconcat("/docs/", pages->pdata[i], NULL);
         g_test_add_data_func(path, pages->pdata[i], test_page);
     }
+    g_test_add_func("/docs/options", test_options);
     g_autofree char *ready = program_source("etc/pipelines");
     g_auto(GStrv) files = names_in(ready, ".ini");
     for (char **file = files; *file != NULL; file++) {
