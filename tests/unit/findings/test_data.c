@@ -170,8 +170,7 @@ static void check_op(const mill_table *t, int64_t row, const cJSON *right) {
                     cJSON_GetArraySize(data_field(right, "with_comm")));
     g_assert_cmpint(look_cell(t, row, "n_without").i, ==,
                     cJSON_GetArraySize(data_field(right, "without_comm")));
-    g_assert_cmpint(look_cell(t, row, "with").i, ==,
-                    median_of(data_field(right, "with_comm")));
+    g_assert_cmpint(look_cell(t, row, "with").i, ==, median_of(data_field(right, "with_comm")));
     g_assert_cmpint(look_cell(t, row, "without").i, ==,
                     median_of(data_field(right, "without_comm")));
     g_assert_cmpfloat_with_epsilon(look_cell(t, row, "ratio").d,
