@@ -296,7 +296,7 @@ static void tell_stretch(kit_table *t, const overlap_analysis *analysis, const s
         return;
     kit_cell_text(t, kit_stage_name(&analysis->all, comm->place));
     kit_cell_int(t, overlap_layer_of(analysis, comm->place));
-    kit_cell_text(t, gap ? kit_stage_name(&analysis->all, v[gap->next].place) : NULL);
+    kit_cell_text(t, gap ? kit_stage_name(&analysis->all, v[gap->next].place) : "");
 }
 
 static void tell_stretches(kit_report *r, const overlap_analysis *analysis) {
@@ -313,7 +313,7 @@ static void tell_stretches(kit_report *r, const overlap_analysis *analysis) {
         kit_table_column(t, MILL_KIND_TEXT, "stage", "stage", NULL, "Of the communication.");
         kit_table_column(t, MILL_KIND_ID, "layer", "layer", NULL, NULL);
         kit_table_column(t, MILL_KIND_TEXT, "next", "before", NULL,
-                         "Stage of what the computing stream runs next.");
+                         "Stage of what ends the gap; empty where the stream has none.");
     }
     for (size_t i = 0; i < n; i++)
         tell_stretch(t, analysis, &((const stretch *)longest.v)[i]);
