@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tracemill/kit/activities.h>
 #include <tracemill/kit/intern.h>
+#include <tracemill/kit/rank_waits.h>
 #include <tracemill/kit/report.h>
 
 /* Of a clock, and of a span: differences of any two times then fit. */
@@ -206,12 +207,7 @@ static const mill_port outputs[] = {
 
 static const mill_option option_table[] = {
     KIT_SELECTION_OPTIONS(options, selection),
-    {.name = "notify-kinds",
-     .type = MILL_OPT_LIST,
-     .elem = MILL_OPT_STR,
-     .offset = MILL_OPT_OFF(options, notify_kinds, LIST),
-     .def = "notify, barrier",
-     .help = "Heuristic: kinds of communication in which ranks only wait for each other."},
+    KIT_WAIT_OPTION(options, notify_kinds),
     {0},
 };
 
