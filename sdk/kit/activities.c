@@ -57,8 +57,9 @@ static mill_status no_step(const selecting *s) {
     kit_format_int(first, places->step_number[0], 0);
     kit_format_int(last, places->step_number[places->n_steps - 1], 0);
     return mill_fail(s->run, MILL_E_DATA,
-                     "steps = %s with warm-up = %lld leaves none of the %llu steps (%s to %s)",
+                     "steps = %s with warm-up = %lld%s leaves none of the %llu steps (%s to %s)",
                      s->selection->steps, (long long)s->selection->warm_up,
+                     s->selection->whole_steps ? " and whole-steps = yes" : "",
                      (unsigned long long)places->n_steps, first, last);
 }
 
@@ -77,6 +78,9 @@ static mill_status select_steps(selecting *s) {
         return mill_fail(s->run, MILL_E_CONFIG,
                          "steps = %s is none of: all, a step's number (3), a range (2-5)",
                          o->steps);
+    if (first > last)
+        return mill_fail(s->run, MILL_E_CONFIG, "steps = %s ends before it begins: write %lld-%lld",
+                         o->steps, (long long)last, (long long)first);
     if (!places)
         return mill_fail(s->run, MILL_E_CONFIG,
                          "steps = %s needs to know what each step launched: connect the input "

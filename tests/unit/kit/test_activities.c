@@ -328,7 +328,7 @@ static void test_refused(void) {
         {{.steps = "1-2-3"}, true, MILL_E_CONFIG, "steps = 1-2-3 is none of"},
         {{.steps = "99999999999999999999"}, true, MILL_E_CONFIG, "is none of"},
         {{.steps = "13"}, true, MILL_E_DATA, "leaves none of the 3 steps (10 to 12)"},
-        {{.steps = "12-11"}, true, MILL_E_DATA, "leaves none of the 3 steps"},
+        {{.steps = "12-11"}, true, MILL_E_CONFIG, "ends before it begins: write 11-12"},
         {{.steps = "all", .warm_up = 3}, true, MILL_E_DATA, "with warm-up = 3 leaves none"},
         {{.steps = "", .from = 5, .to = 5}, true, MILL_E_CONFIG, "the window is empty"},
         {{.steps = "", .communication = {kinds, 1}},
