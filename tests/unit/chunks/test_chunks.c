@@ -196,6 +196,10 @@ static void test_micro_batches(void) {
     g_assert_cmpint(times->samples[0], ==, 2);
     g_assert_cmpint(times->layers[0], ==, U);
     bench_destroy(b);
+    b = new_bench("micro-batches=1000000000"); /* less than a ns for each is not 0 */
+    g_assert_cmpint(RUN(b, &FIXTURE(activities), unknown), ==, MILL_OK);
+    assert_cost(b, MILL_BASIS_TRANSFER, (mill_chunk_cost){U, U, U, U, U});
+    bench_destroy(b);
     b = new_bench("micro-batches=2");
     g_assert_cmpint(RUN(b, &FIXTURE(activities), unknown), ==, MILL_OK);
     assert_cost(b, MILL_BASIS_TRANSFER, (mill_chunk_cost){16, 30, U, U, U});

@@ -393,9 +393,9 @@ static void test_nothing(void) {
         const fixture *base, *now;
         const char *setting, *words;
     } cases[] = {
-        {&none, &none, "force=no", "base (a profile) has nothing to compare: it holds no device"},
-        {&FIXTURE(plain), &none, "force=yes", "new (a profile) has nothing to compare: it holds"},
-        {&none, &FIXTURE(plain), "force=yes", "base (a profile) has nothing to compare"},
+        {&none, &none, "force=no", "base (rank0.json) has nothing to compare: it holds no device"},
+        {&FIXTURE(plain), &none, "force=yes", "new (rank0.json) has nothing to compare: it holds"},
+        {&none, &FIXTURE(plain), "force=yes", "base (rank0.json) has nothing to compare"},
         {&FIXTURE(plain), &FIXTURE(plain), "from=1s", "no activity lies in the steps and the"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
