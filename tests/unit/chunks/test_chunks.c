@@ -75,7 +75,13 @@ static mill_attribution *places_of(bench *b, const place *list, size_t n, const 
 
 static mill_status run(bench *b, const fixture *f, const place *places, size_t n,
                        const uint32_t *of) {
-    bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, f), "trace", "");
+    g_autofree slice *annotations = g_new(slice, n); /* one for each place */
+    fixture annotated = *f;
+    for (size_t i = 0; i < n; i++)
+        annotations[i] = (slice){1, (int64_t)i, 1, "chunk", MILL_CPU_ANNOTATION, 0};
+    annotated.slices = annotations;
+    annotated.n_slices = n;
+    bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, &annotated), "trace", "");
     bench_input(b, "attribution", MILL_TYPE_ATTRIBUTION, places_of(b, places, n, of, f->n),
                 "attribution", "");
     mill_status status = bench_run(b);

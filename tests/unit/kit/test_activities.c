@@ -367,6 +367,10 @@ static void test_refused_data(void) {
     assert_refused(&FIXTURE(far_apart), NULL, &everything, "span more than 146 years");
     const mill_attribution other = places_of(five_places, 4);
     assert_refused(&FIXTURE(five), &other, &everything, "of another trace (4 activities, here 5)");
+    static const uint32_t slices[STEPS + 1] = {MILL_NONE, 7};
+    mill_attribution elsewhere = places_of(five_places, G_N_ELEMENTS(five));
+    elsewhere.annotation = slices;
+    assert_refused(&FIXTURE(five), &elsewhere, &everything, "it names CPU slice 7 of 0");
     mill_attribution no_steps = places_of(five_places, G_N_ELEMENTS(five));
     no_steps.n_steps = 0;
     assert_refused(&FIXTURE(five), &no_steps, &(kit_selection){.steps = "all"},
