@@ -57,8 +57,9 @@ static mill_status no_step(const selecting *s) {
     kit_format_int(first, places->step_number[0], 0);
     kit_format_int(last, places->step_number[places->n_steps - 1], 0);
     return mill_fail(s->run, MILL_E_DATA,
-                     "steps = %s with warm-up = %lld leaves none of the %llu steps (%s to %s)",
+                     "steps = %s with warm-up = %lld%s leaves none of the %llu steps (%s to %s)",
                      s->selection->steps, (long long)s->selection->warm_up,
+                     s->selection->whole_steps ? " and whole-steps = yes" : "",
                      (unsigned long long)places->n_steps, first, last);
 }
 
@@ -77,6 +78,9 @@ static mill_status select_steps(selecting *s) {
         return mill_fail(s->run, MILL_E_CONFIG,
                          "steps = %s is none of: all, a step's number (3), a range (2-5)",
                          o->steps);
+    if (first > last)
+        return mill_fail(s->run, MILL_E_CONFIG, "steps = %s ends before it begins: write %lld-%lld",
+                         o->steps, (long long)last, (long long)first);
     if (!places)
         return mill_fail(s->run, MILL_E_CONFIG,
                          "steps = %s needs to know what each step launched: connect the input "
@@ -475,21 +479,37 @@ static mill_status finish_devices(selecting *s) {
     return status;
 }
 
+/* The attribution must be of this trace: it names rows of its tables. */
+static mill_status check_places(mill_run *run, const mill_trace *trace,
+                                const mill_attribution *places) {
+    if (places->n_rows != trace->gpu.n)
+        return mill_fail(run, MILL_E_DATA,
+                         "the attribution is of another trace (%llu activities, here %llu): "
+                         "connect both inputs to the same reader",
+                         (unsigned long long)places->n_rows, (unsigned long long)trace->gpu.n);
+    for (uint64_t i = 0; i < places->n_places; i++)
+        if (places->annotation[i] != MILL_NONE && places->annotation[i] >= trace->cpu.n)
+            return mill_fail(
+                run, MILL_E_DATA,
+                "the attribution is of another trace (it names CPU slice %lu of %llu): "
+                "connect both inputs to the same reader",
+                (unsigned long)places->annotation[i], (unsigned long long)trace->cpu.n);
+    return MILL_OK;
+}
+
 mill_status kit_activities_select(mill_run *run, const mill_trace *trace,
                                   const mill_attribution *places, const kit_selection *selection,
                                   kit_activities *ret_activities) {
     *ret_activities = (kit_activities){.trace = trace, .places = places};
     selecting s = {.run = run, .selection = selection, .all = ret_activities};
-    if (places && places->n_rows != trace->gpu.n)
-        return mill_fail(run, MILL_E_DATA,
-                         "the attribution is of another trace (%llu activities, here %llu): "
-                         "connect both inputs to the same reader",
-                         (unsigned long long)places->n_rows, (unsigned long long)trace->gpu.n);
+    mill_status status = places ? check_places(run, trace, places) : MILL_OK;
+    if (status != MILL_OK)
+        return status;
     if (selection->to > 0 && selection->from >= selection->to)
         return mill_fail(run, MILL_E_CONFIG, "the window is empty: from must be before to");
     set_up_rows(&s);
     classify_names(&s);
-    mill_status status = set_up_kinds(&s);
+    status = set_up_kinds(&s);
     if (status == MILL_OK)
         status = select_steps(&s);
     if (status != MILL_OK)

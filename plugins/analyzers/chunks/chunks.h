@@ -128,9 +128,13 @@ void chunks_tell_bubbles(mill_run *run, kit_report *r, const chunks_pipeline *pi
 
 extern const mill_stage chunks_join_stage; /* join.c */
 
-/* a / n, rounded half up; MILL_UNKNOWN if a is, or n is 0. Neither is negative. */
+/* a / n, rounded half up; MILL_UNKNOWN if a is, n is 0, or a mean of something would be nothing.
+ * Neither is negative. */
 static inline int64_t chunks_mean(int64_t a, int64_t n) {
-    return a == MILL_UNKNOWN || n == 0 ? MILL_UNKNOWN : a / n + (a % n >= n - n / 2);
+    if (a == MILL_UNKNOWN || n == 0)
+        return MILL_UNKNOWN;
+    int64_t mean = a / n + (a % n >= n - n / 2);
+    return mean == 0 && a > 0 ? MILL_UNKNOWN : mean;
 }
 
 static inline int64_t chunks_longer(int64_t a, int64_t b) {

@@ -195,6 +195,19 @@ static mill_status take_side(compare_analysis *a, compare_end end) {
     return kit_activities_select(a->run, trace, places, &a->options->selection, &s->all);
 }
 
+/* Of nothing there is no change: a gate must not be met by a profile without device events. */
+static mill_status refuse_nothing(const compare_analysis *a, compare_end end) {
+    const compare_side *s = &a->side[end];
+    const char *path = mill_at(s->trace, s->trace->path);
+    if (s->all.n_devices > 0)
+        return MILL_OK;
+    return mill_fail(a->run, MILL_E_DATA, "%s (%s) has nothing to compare: %s", inputs[end].name,
+                     path ? path : "a profile",
+                     s->trace->gpu.n == 0
+                         ? "it holds no device events; record it with ProfilerActivity.CUDA"
+                         : "no activity lies in the steps and the window asked for");
+}
+
 static mill_status analyse(compare_analysis *a) {
     mill_status status = take_side(a, COMPARE_BASE);
     if (status == MILL_OK)
@@ -202,6 +215,10 @@ static mill_status analyse(compare_analysis *a) {
     if (status == MILL_OK && !a->side[COMPARE_BASE].places != !a->side[COMPARE_NEW].places)
         return mill_fail(a->run, MILL_E_CONFIG,
                          "one side has an attribution, the other has none: connect both or none");
+    if (status != MILL_OK)
+        return status;
+    for (compare_end end = 0; end < COMPARE_ENDS && status == MILL_OK; end++)
+        status = refuse_nothing(a, end);
     if (status != MILL_OK)
         return status;
     compare_make_items(a);

@@ -79,7 +79,8 @@ typedef enum compare_verdict {
     COMPARE_SAME,
     COMPARE_REGRESSION,
     COMPARE_IMPROVEMENT,
-    COMPARE_SKEW, /* of what other ranks decide: never a regression */
+    COMPARE_SKEW,    /* of what other ranks decide: never a regression */
+    COMPARE_UNKNOWN, /* what is judged is not known on one side or both */
     COMPARE_VERDICTS
 } compare_verdict;
 

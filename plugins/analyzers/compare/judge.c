@@ -113,8 +113,10 @@ static void judge_stages(compare_analysis *a, kit_class cls) {
 static void judge_time(compare_analysis *a, compare_time time, double share) {
     int64_t base = a->side[COMPARE_BASE].times[time], now = a->side[COMPARE_NEW].times[time];
     double limit = share * (double)a->side[COMPARE_BASE].times[COMPARE_T];
-    if (base == MILL_UNKNOWN || now == MILL_UNKNOWN)
+    if (base == MILL_UNKNOWN || now == MILL_UNKNOWN) {
+        a->verdicts[time] = COMPARE_UNKNOWN;
         return;
+    }
     int64_t delta = now - base;
     a->verdicts[time] = (double)delta > limit    ? COMPARE_REGRESSION
                         : (double)delta < -limit ? COMPARE_IMPROVEMENT
@@ -131,6 +133,8 @@ static double worse(const compare_analysis *a, compare_time part, compare_time w
 }
 
 static compare_verdict judge_share(double grown, double limit) {
+    if (isnan(grown))
+        return COMPARE_UNKNOWN;
     return grown > limit ? COMPARE_REGRESSION : grown < -limit ? COMPARE_IMPROVEMENT : COMPARE_SAME;
 }
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const verdicts[COMPARE_VERDICTS] = {"same", "regression", "improvement", "skew"};
+static const char *const verdicts[COMPARE_VERDICTS] = {"same", "regression", "improvement", "skew",
+                                                       "unknown"};
 
 const char *compare_stage_name(const compare_analysis *a, uint32_t stage) {
     return stage == MILL_NONE ? "(no stage)" : kit_intern_text(a->stages, stage, NULL);

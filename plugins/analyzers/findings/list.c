@@ -84,9 +84,12 @@ void findings_add(findings_analysis *analysis, const findings_device *device,
             memcpy(v, list->v, list->n * sizeof *v);
         list->v = v;
     }
-    bool met = check->measure && check->met;
+    findings_check kept = *check;
+    if (device->window == 0)
+        kept.measure = NULL; /* no rule applies where nothing takes time: its shares are unknown */
+    bool met = kept.measure && kept.met;
     list->v[list->n] = (findings_entry){
-        .check = *check,
+        .check = kept,
         .device = device,
         .order = list->n,
         .raised = met && is_worth(analysis, device, check),

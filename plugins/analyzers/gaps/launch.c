@@ -283,11 +283,17 @@ static void tell_notes(kit_report *r, const analysis *a) {
 static void tell_summary(kit_report *r, const analysis *a) {
     const launches *best = NULL; /* of the device with the most launches */
     size_t at = 0;
-    for (size_t d = 0; d < a->all.n_devices; d++)
+    int64_t early = 0;
+    for (size_t d = 0; d < a->all.n_devices; d++) {
+        early += a->devices[d].negative;
         if (a->devices[d].stats[CALL_TO_START].n > (best ? best->stats[CALL_TO_START].n : 0))
             best = &a->devices[at = d];
+    }
     char ahead[KIT_NUMBER_MAX];
-    if (!best)
+    if (!best && early > 0)
+        kit_report_summary(r, "All activities with a launch call start before it: the clocks of "
+                              "CPU and device do not agree, and nothing can be said of launches.");
+    else if (!best)
         kit_report_summary(r, "No activity with a launch call: nothing can be said of launches.");
     else
         kit_report_summary(r,

@@ -62,13 +62,18 @@ static mill_status check_twice(const ranks_analysis *a) {
     return MILL_OK;
 }
 
-/* Of the ranks that are there; unknown where they don't agree. */
+/* Of the ranks that are there; unknown where they don't agree, or one is beyond it. */
 static int64_t world_size_of(const ranks_analysis *a) {
     int64_t size = a->n_members > 0 ? a->members[0].summary->world_size : MILL_UNKNOWN;
     for (size_t i = 0; i < a->n_members; i++)
-        if (a->members[i].summary->world_size != size)
+        if (a->members[i].summary->world_size != size || ranks_beyond(a, &a->members[i]))
             return MILL_UNKNOWN;
     return size;
+}
+
+bool ranks_beyond(const ranks_analysis *a, const ranks_member *m) {
+    int64_t size = m->summary->world_size;
+    return !a->counted && size != MILL_UNKNOWN && m->rank >= size;
 }
 
 mill_status ranks_find_members(ranks_analysis *a) {

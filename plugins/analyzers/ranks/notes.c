@@ -32,6 +32,22 @@ static void note_lost(const ranks_analysis *a, kit_report *r) {
                                : "not known");
 }
 
+/* Profiles that were read, but hold nothing of a device. */
+static void note_without_devices(const ranks_analysis *a, kit_report *r) {
+    const rank_summary *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < mill_input_count(a->run, 0); i++) {
+        const rank_summary *s = mill_input(a->run, 0, i);
+        n += s->n_devices == 0;
+        first = s->n_devices == 0 && !first ? s : first;
+    }
+    if (first)
+        kit_note(r, MILL_WARNING, "without_devices",
+                 "Profiles without device events in the steps and the window asked for: %zu, the "
+                 "first is %s. Their ranks count as missing.",
+                 n, first->path ? first->path : "without a name");
+}
+
 /* Which ranks of the job are not here, as ranges. */
 static void note_missing(const ranks_analysis *a, kit_report *r) {
     char list[160] = "";
@@ -60,6 +76,15 @@ static void note_ranks(const ranks_analysis *a, kit_report *r) {
                  "which they were given.");
     if (a->world_size > (int64_t)a->n_ranks && !a->counted)
         note_missing(a, r);
+    for (size_t i = 0; i < a->n_members; i++)
+        if (ranks_beyond(a, &a->members[i])) {
+            kit_note(r, MILL_WARNING, "rank_beyond",
+                     "Rank %lld is none of the %lld that its profile names (0 to %lld): how many "
+                     "ranks the job has is not known.",
+                     (long long)a->members[i].rank, (long long)a->members[i].summary->world_size,
+                     (long long)a->members[i].summary->world_size - 1);
+            break;
+        }
     for (size_t i = 1; i < a->n_members; i++)
         if (a->members[i].summary->world_size != a->members[0].summary->world_size) {
             kit_note(r, MILL_WARNING, "several_jobs",
@@ -117,6 +142,7 @@ static void note_clocks(const ranks_analysis *a, kit_report *r) {
 
 void ranks_tell_notes(const ranks_analysis *a, kit_report *r) {
     note_lost(a, r);
+    note_without_devices(a, r);
     if (a->n_members == 0)
         return;
     note_ranks(a, r);

@@ -112,6 +112,8 @@ typedef struct ranks_analysis {
 /* Orders the members (members.c), matches their collectives (match.c), aligns clocks (align.c),
  * measures waits and finds stragglers (waits.c). E_DATA for ranks that can't be told apart. */
 mill_status ranks_find_members(ranks_analysis *a);
+/* Whether the member's number is none of the job that it names. */
+bool ranks_beyond(const ranks_analysis *a, const ranks_member *m);
 void ranks_match_up(ranks_analysis *a);
 void ranks_align(ranks_analysis *a);
 void ranks_measure(ranks_analysis *a);

@@ -55,13 +55,18 @@ uint32_t facts_string(kit_trace *b, json_value value) {
     return string;
 }
 
+/* Jobs that are not set up have -1 for a rank, and 0 ranks: that tells nothing. */
+static int64_t known_from(int64_t least, int64_t value) {
+    return value < least ? MILL_UNKNOWN : value;
+}
+
 static void take_ranks(kit_trace *b, json_value object) {
     static const char *const keys[] = {"rank", "world_size", "backend"};
     json_value values[3];
     facts_pick(object, keys, values, 3);
     mill_trace *t = kit_trace_value(b);
-    t->rank = facts_int(values[0]);
-    t->world_size = facts_int(values[1]);
+    t->rank = known_from(0, facts_int(values[0]));
+    t->world_size = known_from(1, facts_int(values[1]));
     size_t length;
     char *backend = text_of(values[2], &length);
     if (backend)

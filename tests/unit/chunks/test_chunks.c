@@ -75,7 +75,13 @@ static mill_attribution *places_of(bench *b, const place *list, size_t n, const 
 
 static mill_status run(bench *b, const fixture *f, const place *places, size_t n,
                        const uint32_t *of) {
-    bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, f), "trace", "");
+    g_autofree slice *annotations = g_new(slice, n); /* one for each place */
+    fixture annotated = *f;
+    for (size_t i = 0; i < n; i++)
+        annotations[i] = (slice){1, (int64_t)i, 1, "chunk", MILL_CPU_ANNOTATION, 0};
+    annotated.slices = annotations;
+    annotated.n_slices = n;
+    bench_input(b, "trace", MILL_TYPE_TRACE, fixture_trace(b, &annotated), "trace", "");
     bench_input(b, "attribution", MILL_TYPE_ATTRIBUTION, places_of(b, places, n, of, f->n),
                 "attribution", "");
     mill_status status = bench_run(b);
@@ -195,6 +201,10 @@ static void test_micro_batches(void) {
     const mill_chunk_times *times = bench_output(b, "times", 0);
     g_assert_cmpint(times->samples[0], ==, 2);
     g_assert_cmpint(times->layers[0], ==, U);
+    bench_destroy(b);
+    b = new_bench("micro-batches=1000000000"); /* less than a ns for each is not 0 */
+    g_assert_cmpint(RUN(b, &FIXTURE(activities), unknown), ==, MILL_OK);
+    assert_cost(b, MILL_BASIS_TRANSFER, (mill_chunk_cost){U, U, U, U, U});
     bench_destroy(b);
     b = new_bench("micro-batches=2");
     g_assert_cmpint(RUN(b, &FIXTURE(activities), unknown), ==, MILL_OK);

@@ -386,17 +386,34 @@ static void test_inputs(void) {
     finish(&half);
 }
 
-static void test_empty(void) {
-    fixture none = {.described_device = MILL_UNKNOWN};
-    comparison c = begin(&none, &none);
-    g_assert_cmpint(run(&c), ==, MILL_OK);
-    g_assert_cmpuint(report_of(&c)->n_findings, ==, 0);
-    g_assert_nonnull(look_note(report_of(&c), "no_device_events"));
-    finish(&c);
+/* No gate is met by a profile that tells nothing, whether or not the traces must be alike. */
+static void test_nothing(void) {
+    static const fixture none = {.described_device = MILL_UNKNOWN};
+    const struct {
+        const fixture *base, *now;
+        const char *setting, *words;
+    } cases[] = {
+        {&none, &none, "force=no", "base (rank0.json) has nothing to compare: it holds no device"},
+        {&FIXTURE(plain), &none, "force=yes", "new (rank0.json) has nothing to compare: it holds"},
+        {&none, &FIXTURE(plain), "force=yes", "base (rank0.json) has nothing to compare"},
+        {&FIXTURE(plain), &FIXTURE(plain), "from=1s", "no activity lies in the steps and the"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_test_message("%zu", i);
+        comparison c = begin(cases[i].base, cases[i].now);
+        bench_option(c.b, cases[i].setting);
+        g_assert_cmpint(run(&c), ==, MILL_E_DATA);
+        g_assert_nonnull(strstr(bench_causes(c.b), cases[i].words));
+        finish(&c);
+    }
+}
+
+static void test_zero_length(void) {
     static const activity zero[] = {{0, 7, 0, 0, "set", COMP}, {0, 7, 5, 0, "set", COMP}};
     comparison z = begin(&FIXTURE(zero), &FIXTURE(zero));
     g_assert_cmpint(run(&z), ==, MILL_OK);
     g_assert_cmpuint(report_of(&z)->n_findings, ==, 0);
+    g_assert_cmpstr(cell_of(report_of(&z), "shares", "cast_share", "verdict"), ==, "unknown");
     finish(&z);
 }
 
@@ -415,6 +432,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/compare/steps", test_steps);
     g_test_add_func("/compare/not-alike", test_not_alike);
     g_test_add_func("/compare/inputs", test_inputs);
-    g_test_add_func("/compare/empty", test_empty);
+    g_test_add_func("/compare/nothing", test_nothing);
+    g_test_add_func("/compare/zero-length", test_zero_length);
     return g_test_run();
 }

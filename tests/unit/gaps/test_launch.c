@@ -49,6 +49,19 @@ static fixture launches_fixture(void) {
     return f;
 }
 
+static void test_early(void) {
+    static const activity one[] = {{0, 7, 100, 10, GEMM}};
+    static const slice late[] = {{1, 120, 4, LAUNCH, 1}};
+    fixture f = FIXTURE(one);
+    f.slices = late;
+    f.n_slices = 1;
+    bench *b = bench_create(module, "launch");
+    const mill_report *r = report_of(b, &f);
+    g_assert_cmpint(look_int(r, "launches", NULL), ==, 1);
+    g_assert_nonnull(strstr(r->summary, "start before it"));
+    bench_destroy(b);
+}
+
 static void test_launches(void) {
     fixture f = launches_fixture();
     bench *b = bench_create(module, "launch");
@@ -170,6 +183,7 @@ static void test_absurd_times(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     module = bench_open("plugins/analyzers/gaps/gaps.so");
+    g_test_add_func("/launch/early", test_early);
     g_test_add_func("/launch/launches", test_launches);
     g_test_add_func("/launch/unqueued-option", test_unqueued_option);
     g_test_add_func("/launch/cpu", test_cpu);

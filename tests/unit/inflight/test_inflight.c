@@ -199,6 +199,17 @@ static void test_names(void) {
     bench_destroy(b);
 }
 
+/* To look on from each place that fits the beginning would take a minute. */
+static void test_hostile_name(void) {
+    g_autoptr(GString) name = g_string_new(NULL);
+    for (int i = 0; i < 15000; i++)
+        g_string_append(name, "deep_ep");
+    const activity one[] = {{0, 7, 0, 10, name->str, MILL_CLASS_COMMUNICATION, "dispatch"}};
+    bench *b = new_bench(NULL);
+    g_assert_nonnull(look_note(report_of(b, &FIXTURE(one)), "no_candidates"));
+    bench_destroy(b);
+}
+
 /* A step ends between the phases. */
 static void test_steps(void) {
     static const uint32_t place[] = {0, 0, 1, 1, 1, 1, 1, 1}, none[] = {MILL_NONE, MILL_NONE};
@@ -342,6 +353,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/inflight/too-far", test_too_far);
     g_test_add_func("/inflight/base", test_base);
     g_test_add_func("/inflight/names", test_names);
+    g_test_add_func("/inflight/hostile-name", test_hostile_name);
     g_test_add_func("/inflight/steps", test_steps);
     g_test_add_func("/inflight/devices-are-not-mixed", test_devices_are_not_mixed);
     g_test_add_func("/inflight/nothing", test_nothing);

@@ -87,6 +87,17 @@ static void test_escaped(void) {
     bench_destroy(b);
 }
 
+/* A job that was not set up. */
+static void test_no_job(void) {
+    static const char text[] =
+        "{\"distributedInfo\": {\"rank\": -1, \"world_size\": 0}, \"traceEvents\": []}";
+    g_autofree char *path = write_file("no-job.json", text, sizeof text - 1);
+    bench *b = reader(path);
+    g_assert_cmpint(trace_of(b)->rank, ==, MILL_UNKNOWN);
+    g_assert_cmpint(trace_of(b)->world_size, ==, MILL_UNKNOWN);
+    bench_destroy(b);
+}
+
 static void test_facts(void) {
     bench *b = reader_of_case("facts-last.json");
     const mill_trace *t = trace_of(b);
@@ -529,6 +540,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/kineto/read/odd-types", test_odd_types);
     g_test_add_func("/kineto/read/escaped", test_escaped);
     g_test_add_func("/kineto/read/facts", test_facts);
+    g_test_add_func("/kineto/read/no-job", test_no_job);
     g_test_add_func("/kineto/read/launches", test_launches);
     g_test_add_func("/kineto/read/kinds-order", test_kinds_order);
     g_test_add_func("/kineto/read/cpu-options", test_cpu_options);

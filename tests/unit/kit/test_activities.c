@@ -328,7 +328,7 @@ static void test_refused(void) {
         {{.steps = "1-2-3"}, true, MILL_E_CONFIG, "steps = 1-2-3 is none of"},
         {{.steps = "99999999999999999999"}, true, MILL_E_CONFIG, "is none of"},
         {{.steps = "13"}, true, MILL_E_DATA, "leaves none of the 3 steps (10 to 12)"},
-        {{.steps = "12-11"}, true, MILL_E_DATA, "leaves none of the 3 steps"},
+        {{.steps = "12-11"}, true, MILL_E_CONFIG, "ends before it begins: write 11-12"},
         {{.steps = "all", .warm_up = 3}, true, MILL_E_DATA, "with warm-up = 3 leaves none"},
         {{.steps = "", .from = 5, .to = 5}, true, MILL_E_CONFIG, "the window is empty"},
         {{.steps = "", .communication = {kinds, 1}},
@@ -367,6 +367,10 @@ static void test_refused_data(void) {
     assert_refused(&FIXTURE(far_apart), NULL, &everything, "span more than 146 years");
     const mill_attribution other = places_of(five_places, 4);
     assert_refused(&FIXTURE(five), &other, &everything, "of another trace (4 activities, here 5)");
+    static const uint32_t slices[STEPS + 1] = {MILL_NONE, 7};
+    mill_attribution elsewhere = places_of(five_places, G_N_ELEMENTS(five));
+    elsewhere.annotation = slices;
+    assert_refused(&FIXTURE(five), &elsewhere, &everything, "it names CPU slice 7 of 0");
     mill_attribution no_steps = places_of(five_places, G_N_ELEMENTS(five));
     no_steps.n_steps = 0;
     assert_refused(&FIXTURE(five), &no_steps, &(kit_selection){.steps = "all"},

@@ -262,6 +262,14 @@ static void test_missing_ranks(void) {
     g_assert_nonnull(strstr(look_note(r, "missing_ranks")->text, "0 to 1, 3 to 4, 6 to 7"));
     g_assert_cmpint(of_rank(r, "ranks", 5, "caused"), ==, 70 * US);
 
+    g_autoptr(job) beyond = two_ranks();
+    beyond->rank[1] = 10;
+    beyond->world_size = 4;
+    r = job_report(beyond, NULL);
+    g_assert_nonnull(strstr(look_note(r, "rank_beyond")->text, "Rank 10 is none of the 4"));
+    g_assert_null(look_note(r, "missing_ranks"));
+    g_assert_cmpint(look_int(r, "world_size", NULL), ==, MILL_UNKNOWN);
+
     g_autoptr(job) lost = two_ranks();
     bench *b = job_bench(lost);
     bench_missing(b, "in", "rank", "7");
@@ -280,6 +288,7 @@ static void test_few(void) {
     r = job_report(empty, NULL);
     g_assert_cmpint(look_int(r, "ranks", NULL), ==, 0);
     g_assert_null(look_table(r, "ranks"));
+    g_assert_nonnull(strstr(look_note(r, "without_devices")->text, "2, the first is"));
     g_autoptr(job) silent = job_create(2);
     for (size_t i = 0; i < 2; i++)
         job_kernel(silent, i, 0, 100 * US, "gemm", MILL_UNKNOWN, NULL, -1);
