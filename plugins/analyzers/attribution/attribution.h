@@ -41,6 +41,7 @@ typedef struct place_meaning {
     size_t stage_length;
     mill_chunk chunk;
     int64_t layer, micro_batch;
+    bool layer_named; /* a group took a layer, be it one that can be read or not */
 } place_meaning;
 
 #define MEANS_NOTHING ((place_meaning){.layer = MILL_UNKNOWN, .micro_batch = MILL_UNKNOWN})

@@ -43,8 +43,10 @@ bool pattern_match(mill_run *run, const pattern *p, const char *text, place_mean
     }
     if ((span = span_of(groups, p->chunk)))
         chunk_parse(text + span->start, (size_t)(span->end - span->start), &meaning->chunk);
-    if ((span = span_of(groups, p->layer)))
+    if ((span = span_of(groups, p->layer)) && span->end > span->start) {
+        meaning->layer_named = true;
         ordinal_parse(text + span->start, (size_t)(span->end - span->start), &meaning->layer);
+    }
     if ((span = span_of(groups, p->micro_batch)))
         ordinal_parse(text + span->start, (size_t)(span->end - span->start), &meaning->micro_batch);
     return true;

@@ -228,9 +228,10 @@ static void mean_name(const placing *p, const annotation *a, const pattern *name
     *m = known->meaning;
 }
 
-/* A layer is the ordinal of its annotation, where nothing else tells it. */
+/* A layer is the ordinal of its annotation, where nothing else tells it: a name that holds one that
+ * can't be read is not mixed with ordinals. */
 static void number_layer(const annotation *a, place_meaning *m) {
-    if (m->layer == MILL_UNKNOWN)
+    if (m->layer == MILL_UNKNOWN && !m->layer_named)
         m->layer = a->ordinal;
 }
 

@@ -169,6 +169,23 @@ static void test_groups(void) {
     bench_destroy(b);
 }
 
+static void test_unreadable_layer(void) {
+    static const slice slices[] = {NOTE(1, 0, 10, "L-1 attn"),
+                                   CALL(1, 1, 1),
+                                   NOTE(1, 20, 10, "L99999999999999999999 attn"),
+                                   CALL(1, 21, 2),
+                                   NOTE(1, 40, 10, "L attn"),
+                                   CALL(1, 41, 3)};
+    static const kernel kernels[] = {{1, 200, 9, "a"}, {2, 210, 9, "a"}, {3, 220, 9, "a"}};
+    static const int64_t layers[] = {MILL_UNKNOWN, MILL_UNKNOWN, 0}; /* none: the ordinal */
+    bench *b = scene_bench(&SCENE(slices, kernels),
+                           SETTINGS("stage-regex=^L(?<layer>[-0-9]*) (?<stage>\\w+)$"));
+    const mill_attribution *a = scene_run(b);
+    for (size_t i = 0; i < G_N_ELEMENTS(kernels); i++)
+        g_assert_cmpint(scene_layer(a, i), ==, layers[i]);
+    bench_destroy(b);
+}
+
 /* ---------------------------------------------------------------- steps */
 
 /* The first and the last step hold no work, the sixth less than half of what the others do. */
@@ -412,6 +429,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/attribution/inherit", test_inherit);
     g_test_add_func("/attribution/graph", test_graph);
     g_test_add_func("/attribution/layers", test_layers);
+    g_test_add_func("/attribution/unreadable-layer", test_unreadable_layer);
     g_test_add_func("/attribution/groups", test_groups);
     g_test_add_func("/attribution/cut-steps", test_cut_steps);
     g_test_add_func("/attribution/open-step", test_open_step);
