@@ -32,7 +32,7 @@ static const mill_option options[] = {
      .type = MILL_OPT_REGEX,
      .offset = MILL_OPT_OFF(inflight_options, ll_regex, REGEX),
      /* Looks on from the first deep_ep only: from each, a hostile name costs its length squared. */
-     .def = "^(?>.*?(deep_ep|dpsk::ep))(?=.*(_ll|low_latency)).*(dispatch|combine)",
+     .def = "^(?>.*?(deep_|dpsk::)ep)(?=.*(_ll|low_lat)).*(dispatch|combine)",
      .help = "Names of kernels that may be launched once to send and once to receive. What holds "
              "clean_ is none of them. They must be communication by the reader's rules."},
     {.name = "pairing",
