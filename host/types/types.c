@@ -7,6 +7,7 @@
 #include <tracemill/attribution.h>
 #include <tracemill/chunk_times.h>
 #include <tracemill/report.h>
+#include <tracemill/schedule.h>
 #include <tracemill/trace.h>
 
 /* All their values are made by value_alloc, so none needs a free of its own. */
@@ -34,6 +35,12 @@ static const mill_type chunk_times_type = {
     .help = "how long the chunks of a pipeline take: F, B, Bi, W and F&B of each stage",
 };
 
+static const mill_type schedule_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_SCHEDULE,
+    .help = "what each rank of a pipeline does when: simulated, or seen in a profile",
+};
+
 static const struct {
     const mill_type *type;
     uint32_t least_size;
@@ -42,6 +49,7 @@ static const struct {
     {&report_type, sizeof(mill_report)},
     {&attribution_type, sizeof(mill_attribution)},
     {&chunk_times_type, sizeof(mill_chunk_times)},
+    {&schedule_type, sizeof(mill_schedule)},
 };
 
 const mill_type *types_find(const char *id) {
