@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans that compete: each is improved for a while, the better half goes on. */
+#include <stdio.h>
+#include "search_run.h"
+
+#include "search_exact.h"
+#include "search_pairs.h"
+
+#define LEVEL 0.02 /* between targets of starts */
+
+void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
+    s->climb.work = 0;
+    *r = (ep_run){
+        .s = s,
+        .means = means,
+        .end = means->work * s->task.slots,
+        .plan = plan,
+        .value = INFINITY,
+        .limit = means->partitions * means->levels * EP_SPARE_RULES + 2,
+    };
+    r->candidate = kit_alloc(r->limit, sizeof *r->candidate);
+    for (uint32_t i = 0; i < r->limit; i++)
+        r->candidate[i].plan = kit_alloc(s->task.slots, sizeof *r->candidate[i].plan);
+}
+
+void ep_run_finish(ep_run *r) {
+    for (uint32_t i = 0; i < r->limit; i++)
+        free(r->candidate[i].plan);
+    free(r->candidate);
+}
+
+void ep_run_offer(ep_run *r) {
+    double value = ep_state_value(&r->s->state, NULL);
+    if (value < r->value) {
+        r->value = value;
+        ep_state_get(&r->s->state, r->plan);
+    }
+}
+
+ep_candidate *ep_run_add(ep_run *r, const uint32_t *node, double floor) {
+    ep_candidate *c = &r->candidate[r->n++];
+if(getenv("V"))fprintf(stderr,"cand %u value %g work %g dup %u\n",r->n,ep_state_value(&r->s->state,NULL),(double)r->s->climb.work,0);
+    c->value = ep_state_value(&r->s->state, NULL);
+    c->floor = floor;
+    c->node = node;
+    c->base = NULL;
+    ep_state_get(&r->s->state, c->plan);
+    ep_run_offer(r);
+    return c;
+}
+
+static void aim(ep_search *s, double target, double value) {
+    for (uint32_t d = 0; d < s->task.dims; d++)
+        s->target[d] = s->climb.target[d] =
+            s->task.objective == EP_STEP_MAX ? s->most[d] * target / value : target;
+}
+
+void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
+    ep_search *s = r->s;
+    int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
+    for (uint32_t level = 0; level < r->means->levels; level++)
+        for (uint32_t rule = 0; rule < EP_SPARE_RULES; rule++) {
+            aim(s, floor * (1 + LEVEL * level), floor);
+            ep_starter_plan(&s->starter, s->target, rule, plan);
+            ep_adopt(s, plan);
+            ep_run_add(r, node, floor);
+        }
+    free(plan);
+}
+
+/* ---------------------------------------------------------------- improvement */
+
+static bool good_enough(const ep_run *r, double value, double floor) {
+    return value <= floor * (1 + r->means->tolerance);
+}
+
+void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
+    ep_search *s = r->s;
+    uint64_t end = s->climb.work + work;
+    uint32_t patience = 25;
+    ep_state_set(&s->state, c->plan);
+    double low = c->floor, value = ep_state_value(&s->state, s->most);
+    while (s->climb.work < end && value > goal && !good_enough(r, value, c->floor)) {
+        double target = fmax(goal, low + (value - low) / 2);
+        aim(s, target, value);
+        if (c->base)
+            ep_state_set(&s->state, c->base);
+        if (ep_climb_run(&s->climb, &s->state, end - s->climb.work, patience)) {
+            value = ep_state_value(&s->state, s->most);
+            ep_state_get(&s->state, c->plan);
+            ep_run_offer(r);
+        } else {
+            low = target;
+            ep_state_set(&s->state, c->plan);
+        }
+        if (value - low < 1e-5 * value) { /* once more, with more patience */
+            low = c->floor;
+            patience *= 2;
+        }
+    }
+    c->value = value;
+}
+
+/* With two slots a GPU and one dimension, the counts are all there is to find. */
+static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
+    ep_search *s = r->s;
+    uint32_t *count = kit_alloc(s->task.experts, sizeof *count);
+    uint32_t domains = ep_task_domains(s);
+    ep_counts(s->task.shape, c->plan, count);
+    for (uint32_t i = 0; i < domains; i++) {
+        ep_domain domain = ep_task_domain(s, i);
+        s->climb.work += ep_pairs_search(&s->task, &domain, c->floor, work / domains,
+                                         &s->climb.random, count);
+        ep_pairs_plan(&s->task, &domain, count, c->plan);
+    }
+    free(count);
+    ep_adopt(s, c->plan);
+    ep_run_offer(r);
+    if (ep_state_value(&s->state, NULL) < c->value)
+        ep_state_get(&s->state, c->plan);
+}
+
+static int compare_candidates(const void *a, const void *b) {
+    const ep_candidate *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+void ep_run_compete(ep_run *r) {
+    ep_search *s = r->s;
+    bool pairs = s->task.moves == INT64_MAX;
+    for (uint32_t i = 0; i < ep_task_domains(s) && pairs; i++) {
+        ep_domain domain = ep_task_domain(s, i);
+        pairs = ep_pairs_apply(&s->task, &domain);
+    }
+    qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
+    uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
+    for (; n && s->climb.work < r->end; n = n > 1 ? (n + 1) / 2 : 1) {
+        qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
+        while (n && r->candidate[n - 1].floor >= r->value)
+            n--; /* could not become the best; the sort left the others in order */
+        uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1);
+        for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
+            ep_candidate *c = &r->candidate[i];
+            ep_task_settle(s, c->node);if(getenv("V"))fprintf(stderr,"n %u i %u value %g floor %g best %g work %g share %g\n",n,i,c->value,c->floor,r->value,(double)s->climb.work,(double)share);
+            if (pairs)
+                improve_pairs(r, c, share);
+            else
+                ep_run_improve(r, c, r->floor, share);
+        }
+        if (good_enough(r, r->value, r->floor))
+            return;
+    }
+}
+
+bool ep_run_exact(ep_run *r, uint64_t *work) {
+    ep_search *s = r->s;
+    int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
+    memset(plan, 0xff, s->task.slots * sizeof *plan);
+    bool better = true;
+    for (uint32_t i = 0; i < ep_task_domains(s) && better; i++) {
+        ep_domain domain = ep_task_domain(s, i);
+        better = ep_exact(&s->task, &domain, r->value, work, plan) < r->value;
+    }
+    if (better) { /* in every part, and so as a whole */
+        ep_state_set(&s->state, plan);
+        ep_run_offer(r);
+    }
+    free(plan);
+    return *work > 0;
+}
