@@ -26,13 +26,13 @@ static void count_replicas(const ep_shape *s, ep_placement *q) {
     free(count);
 }
 
-static void measure(const ep_problem *p, const ep_loads *loads, const ep_layer *l,
+static void measure(const ep_shape *s, const ep_loads *loads, const ep_layer *l, bool odd,
                     ep_placement *q) {
-    const ep_shape *s = &p->shape;
     ep_gpu_loads(s, l->load, q->expert, q->gpu);
-    q->max = p->odd ? NAN : largest(q->gpu, s->gpus);
-    q->worst = p->odd ? NAN : ep_value(s, loads, EP_WORST, q->expert);
-    q->step_max = p->odd ? NAN : ep_value(s, loads, EP_STEP_MAX, q->expert);
+    q->mean = odd ? NAN : ep_mean_load(s, l->load);
+    q->max = odd ? NAN : largest(q->gpu, s->gpus);
+    q->worst = odd ? NAN : ep_value(s, loads, EP_WORST, q->expert);
+    q->step_max = odd ? NAN : ep_value(s, loads, EP_STEP_MAX, q->expert);
     q->duplicates = ep_duplicates(s, q->expert);
     q->splits = ep_splits(s, q->expert);
     count_replicas(s, q);
@@ -67,13 +67,16 @@ static mill_status plan_layer(mill_run *run, void *arg, size_t i) {
     make_room(p, l);
     l->number = ep_layer_number(p, (uint32_t)i);
     ep_mean_of_steps(&loads, l->load);
-    l->mean = p->odd ? NAN : ep_mean_load(&p->shape, l->load);
+    int32_t *held = kit_alloc(p->shape.slots, sizeof *held);
     ep_before(p, (uint32_t)i, l->before.expert);
-    ep_plan_layer(p, &loads, p->previous ? l->before.expert : NULL, l->after.expert, l->rank,
-                  &l->answer);
-    measure(p, &loads, l, &l->before);
-    measure(p, &loads, l, &l->after);
-    l->moves = ep_count_moves(&p->shape, l->before.expert, l->after.expert);
+    ep_held(p, l->before.expert, held);
+    ep_plan_layer(p, &loads, p->previous ? held : NULL, l->after.expert, l->rank, &l->answer);
+    l->moves = ep_count_moves(&p->shape, held, l->after.expert);
+    ep_shape whole = p->shape;
+    whole.speed = p->speed;
+    measure(&whole, &loads, l, p->odd, &l->before);
+    measure(&p->shape, &loads, l, p->odd, &l->after);
+    free(held);
     free(load);
     return MILL_OK;
 }
@@ -111,13 +114,18 @@ static mill_status value_layer(mill_run *run, void *arg, size_t i) {
     uint32_t *rank = kit_alloc(s->slots, sizeof *rank);
     ep_loads loads = {s->experts, (uint32_t)p->loads->steps, load};
     ep_answer answer;
-    ep_plan_layer(p, &loads, NULL, plan, rank, &answer);
+    int32_t *held = p->previous ? kit_alloc(s->slots, sizeof *held) : NULL;
+    if (held) {
+        ep_before(p, (uint32_t)i, plan);
+        ep_held(p, plan, held);
+    }
+    ep_plan_layer(p, &loads, held, plan, rank, &answer);
     ep_mean_of_steps(&loads, mean);
     ep_gpu_loads(s, mean, plan, gpu);
     v->max[i] = largest(gpu, s->gpus);
     v->mean[i] = ep_mean_load(s, mean);
     v->bound[i] = p->options->objective == EP_MEAN ? answer.bound : NAN;
-    void *all[] = {load, mean, gpu, plan, rank};
+    void *all[] = {load, mean, gpu, plan, rank, held};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
     return MILL_OK;

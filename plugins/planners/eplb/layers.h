@@ -6,10 +6,12 @@
 #include "moves.h"
 #include "problem.h"
 
-/* One placement of a layer. Loads are in those of the input, of a step. */
+/* One placement of a layer. Loads are of a step, in the unit of the input. Those before are of all
+ * GPUs, those after of the ones that have not failed. */
 typedef struct ep_placement {
     int32_t *expert;     /* slots */
     double *gpu;         /* load of each GPU, in the mean over the steps; NaN: it has failed */
+    double mean;         /* what all of them would have in balance */
     double max;          /* the largest of them */
     double worst;        /* the largest GPU load of any step over that step's mean */
     double step_max;     /* the mean over the steps of each step's largest */
@@ -22,7 +24,6 @@ typedef struct ep_placement {
 typedef struct ep_layer {
     int64_t number;
     double *load; /* of each expert, in the mean over the steps */
-    double mean;  /* of a GPU's load: what all would have in balance */
     ep_placement before, after;
     uint32_t *rank;
     ep_answer answer;

@@ -21,6 +21,13 @@ void ep_before(const ep_problem *p, uint32_t i, int32_t *ret_plan) {
         ret_plan[slot] = (int32_t)(slot % s->experts);
 }
 
+void ep_held(const ep_problem *p, const int32_t *before, int32_t *ret_held) {
+    const ep_shape *s = &p->shape;
+    for (uint32_t g = 0; g < s->gpus; g++)
+        for (uint32_t slot = s->first[g]; slot < s->first[g + 1]; slot++)
+            ret_held[slot] = s->speed && s->speed[g] == 0 ? MILL_NO_EXPERT : before[slot];
+}
+
 /* eplb.py is given the sum over the steps. */
 static void plan_reference(const ep_problem *p, const ep_loads *loads, int32_t *ret_plan,
                            uint32_t *ret_rank) {
@@ -53,7 +60,7 @@ static void judge(const ep_problem *p, const ep_loads *loads, const int32_t *pla
     ep_search_destroy(s);
 }
 
-static void search(const ep_problem *p, const ep_loads *loads, const int32_t *before, int32_t *plan,
+static void search(const ep_problem *p, const ep_loads *loads, const int32_t *held, int32_t *plan,
                    ep_answer *ret_answer) {
     int32_t *start = kit_alloc(p->shape.slots, sizeof *start);
     memcpy(start, plan, p->shape.slots * sizeof *start);
@@ -64,8 +71,8 @@ static void search(const ep_problem *p, const ep_loads *loads, const int32_t *be
                               .effort = (ep_effort)p->options->search,
                               .cap = p->options->cap,
                               .start = p->starts ? start : NULL,
-                              .previous = before,
-                              .moves = before ? p->max_moves : MILL_UNKNOWN,
+                              .previous = held,
+                              .moves = held ? p->max_moves : MILL_UNKNOWN,
                               .seed = (uint64_t)p->options->seed},
                    plan, ret_answer);
     ep_search_destroy(s);
@@ -79,7 +86,7 @@ static void number_replicas(const ep_shape *s, const int32_t *plan, uint32_t *re
     free(count);
 }
 
-void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *before,
+void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *held,
                    int32_t *ret_plan, uint32_t *ret_rank, ep_answer *ret_answer) {
     if (p->starts)
         plan_reference(p, loads, ret_plan, ret_rank);
@@ -87,11 +94,11 @@ void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *be
         judge(p, loads, ret_plan, ret_answer);
         return;
     }
-    search(p, loads, before, ret_plan, ret_answer);
-    if (before && p->options->relabel)
-        ep_relabel(&p->shape, before, p->policy != EP_GLOBAL, ret_plan);
-    if (before && p->options->keep_slots)
-        ep_keep_slots(&p->shape, before, ret_plan);
+    search(p, loads, held, ret_plan, ret_answer);
+    if (held && p->options->relabel)
+        ep_relabel(&p->shape, held, p->policy != EP_GLOBAL, ret_plan);
+    if (held && p->options->keep_slots)
+        ep_keep_slots(&p->shape, held, ret_plan);
     number_replicas(&p->shape, ret_plan, ret_rank);
 }
 

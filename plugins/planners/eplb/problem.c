@@ -172,6 +172,7 @@ static mill_status choose_speeds(ep_problem *p) {
     double *speed = mill_scratch(p->run, s->gpus * sizeof *speed);
     for (uint32_t g = 0; g < s->gpus; g++)
         speed[g] = given ? given[g] : 1;
+    p->speed = given;
     for (size_t i = 0; i < p->options->failed.n; i++) {
         if (failed[i] >= s->gpus)
             return mill_fail(p->run, MILL_E_CONFIG,
@@ -280,7 +281,7 @@ static mill_status choose_policy(ep_problem *p) {
 static mill_status fill_shape(ep_problem *p) {
     place_gpus(p);
     spread_slots(p);
-    p->shape.distinct = p->options->distinct;
+    p->shape.distinct = p->options->distinct && !p->reference;
     return choose_speeds(p);
 }
 

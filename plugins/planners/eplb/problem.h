@@ -40,6 +40,7 @@ typedef struct ep_problem {
     const uint32_t *layer;            /* of each: its place in the loads */
     const uint32_t *was;              /* its place in `previous` */
     ep_shape shape;
+    const double *speed; /* of the shape as it was before GPUs failed */
     ep_policy policy;
     bool reference;      /* eplb.py's plan as it is */
     bool starts;         /* eplb.py takes these sizes, and its plan keeps the policy */
@@ -65,10 +66,13 @@ double *ep_layer_loads(const ep_problem *p, uint32_t i, uint64_t first, uint64_t
 /* The placement that engines begin with, slot p holds expert p % E; or that of `previous`. */
 void ep_before(const ep_problem *p, uint32_t i, int32_t *ret_plan);
 
-/* Plans one layer: [any thread]. before: what the slots hold, where moves are limited or counted;
- * or NULL. ret_rank: of the replicas, as eplb.py numbers them where its plan is taken as it is,
- * else in the order of the slots. */
-void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *before,
+/* What GPUs that have not failed hold of it. */
+void ep_held(const ep_problem *p, const int32_t *before, int32_t *ret_held);
+
+/* Plans one layer: [any thread]. held: what the slots hold, where moves are to be few; or NULL.
+ * ret_rank: of the replicas, as eplb.py numbers them where its plan is taken as it is, else in the
+ * order of the slots. */
+void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *held,
                    int32_t *ret_plan, uint32_t *ret_rank, ep_answer *ret_answer);
 
 /* "hierarchical, searched (fast)": how plans are made. */

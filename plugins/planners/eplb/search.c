@@ -10,10 +10,20 @@
 /* By measurement: a comparison takes 2 to 5 ns. */
 static const ep_means means_of[] = {
     [EP_SEARCH_NONE] = {.partitions = 1, .levels = 1, .rounds = 10},
-    [EP_SEARCH_FAST] =
-        {.work = WK, .partitions = 2, .levels = 1, .rivals = RV, .rounds = 10, .exact = 20000, .tolerance = 5e-4},
-    [EP_SEARCH_BEST] =
-        {.work = 25000, .partitions = 6, .levels = 3, .rivals = 12, .rounds = 60, .exact = 2000000, .tolerance = 1e-6},
+    [EP_SEARCH_FAST] = {.work = WK,
+                        .partitions = 2,
+                        .levels = 1,
+                        .rivals = RV,
+                        .rounds = 10,
+                        .exact = 20000,
+                        .tolerance = 5e-4},
+    [EP_SEARCH_BEST] = {.work = 25000,
+                        .partitions = 6,
+                        .levels = 3,
+                        .rivals = 12,
+                        .rounds = 60,
+                        .exact = 2000000,
+                        .tolerance = 1e-6},
 };
 
 #define PARTITION_WORK 100000 /* nodes of the tree, and experts looked at */
@@ -27,7 +37,8 @@ static double few_slots_bound(ep_search *s, double above, uint32_t rounds) {
     for (uint32_t i = 0; i < ep_task_domains(s); i++) {
         ep_domain domain = ep_task_domain(s, i);
         double simple = ep_bound_simple(&s->task, &domain, 0);
-        bound = fmax(bound, ep_bound_few_slots(&s->task, &domain, 0, fmax(simple, bound), above, rounds));
+        bound = fmax(bound,
+                     ep_bound_few_slots(&s->task, &domain, 0, fmax(simple, bound), above, rounds));
     }
     return bound;
 }
@@ -159,7 +170,6 @@ static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
     free(base);
     return true;
 }
-
 
 /* ---------------------------------------------------------------- the whole */
 

@@ -10,9 +10,9 @@
 #define IDLE 5 /* steps without progress before numbers of replicas are changed */
 
 typedef struct move {
-    double delta;     /* of the sum, for each expert that a GPU must load if moves are few */
-    uint32_t slot;    /* a slot of the GPU in hand, or the one that gets `expert` */
-    uint32_t other;   /* the slot to exchange with; EP_END: none */
+    double delta;   /* of the sum, for each expert that a GPU must load if moves are few */
+    uint32_t slot;  /* a slot of the GPU in hand, or the one that gets `expert` */
+    uint32_t other; /* the slot to exchange with; EP_END: none */
     uint32_t expert;
 } move;
 
@@ -101,8 +101,8 @@ static double rated(const ep_climb *c, const ep_state *s, double delta, int64_t 
     return delta < 0 ? delta / (double)(1 + cost) : delta * (double)(1 + cost);
 }
 
-static void try_exchange(const ep_climb *c, const ep_state *s, uint32_t i, uint32_t j,
-                         double delta, move *best) {
+static void try_exchange(const ep_climb *c, const ep_state *s, uint32_t i, uint32_t j, double delta,
+                         move *best) {
     const ep_task *t = c->task;
     uint32_t a = t->gpu[i], b = t->gpu[j], e = s->expert[i], f = s->expert[j];
     if (tabu(c, b, e) || tabu(c, a, f) || !fits(c, s, b, e) || !fits(c, s, a, f))
@@ -216,7 +216,8 @@ static bool spare(const ep_state *s, uint32_t slot) {
     return e == s->task->experts || s->count[e] > 1;
 }
 
-/* One more replica, elsewhere, of what GPU a holds; or something else instead of a replica of it. */
+/* One more replica, elsewhere, of what GPU a holds; or something else instead of a replica of it.
+ */
 static void find_replacement(ep_climb *c, const ep_state *s, uint32_t a, move *best) {
     const ep_task *t = c->task;
     const uint32_t *first = t->shape->first;

@@ -7,15 +7,15 @@
 
 typedef struct ep_climb {
     const ep_task *task;
-    double *target;    /* [dims]: set by the caller */
-    double *excess;    /* of each GPU: what it is over the target, squared and summed */
-    uint32_t *until;   /* [gpus][experts + 1]: the step until which an expert must stay away */
+    double *target;  /* [dims]: set by the caller */
+    double *excess;  /* of each GPU: what it is over the target, squared and summed */
+    uint32_t *until; /* [gpus][experts + 1]: the step until which an expert must stay away */
     uint32_t step;
     double *change;    /* [gpus][dims]: of loads by the move in hand */
     uint32_t *touched; /* GPUs that it changes */
     uint32_t n_touched;
     uint64_t *stamp, stamps; /* of each GPU: the last change that touched it */
-    uint64_t work;     /* comparisons done so far: the measure of effort, never time */
+    uint64_t work;           /* comparisons done so far: the measure of effort, never time */
     uint64_t random;
 } ep_climb;
 

@@ -16,8 +16,8 @@ typedef struct pairs {
     const ep_domain *domain;
     uint32_t slots, cap;    /* most replicas of an expert */
     uint32_t *count, *best; /* [experts] */
-    pair_item *items; /* [slots], rising */
-    double *shares;   /* [slots]: of the move in hand */
+    pair_item *items;       /* [slots], rising */
+    double *shares;         /* [slots]: of the move in hand */
 } pairs;
 
 bool ep_pairs_apply(const ep_task *t, const ep_domain *domain) {
@@ -140,7 +140,7 @@ static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) 
 }
 
 uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor, uint64_t work,
-                       uint64_t *random, uint32_t *count) {
+                         uint64_t *random, uint32_t *count) {
     uint32_t gpus = domain->gpu_end - domain->gpu;
     pairs p = {
         .t = t,

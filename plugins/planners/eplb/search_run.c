@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that compete: each is improved for a while, the better half goes on. */
-#include <stdio.h>
 #include "search_run.h"
+#include <stdio.h>
 
 #include "search_exact.h"
 #include "search_pairs.h"
@@ -39,7 +39,9 @@ void ep_run_offer(ep_run *r) {
 
 ep_candidate *ep_run_add(ep_run *r, const uint32_t *node, double floor) {
     ep_candidate *c = &r->candidate[r->n++];
-if(getenv("V"))fprintf(stderr,"cand %u value %g work %g dup %u\n",r->n,ep_state_value(&r->s->state,NULL),(double)r->s->climb.work,0);
+    if (getenv("V"))
+        fprintf(stderr, "cand %u value %g work %g dup %u\n", r->n,
+                ep_state_value(&r->s->state, NULL), (double)r->s->climb.work, 0);
     c->value = ep_state_value(&r->s->state, NULL);
     c->floor = floor;
     c->node = node;
@@ -109,8 +111,8 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
     ep_counts(s->task.shape, c->plan, count);
     for (uint32_t i = 0; i < domains; i++) {
         ep_domain domain = ep_task_domain(s, i);
-        s->climb.work += ep_pairs_search(&s->task, &domain, c->floor, work / domains,
-                                         &s->climb.random, count);
+        s->climb.work +=
+            ep_pairs_search(&s->task, &domain, c->floor, work / domains, &s->climb.random, count);
         ep_pairs_plan(&s->task, &domain, count, c->plan);
     }
     free(count);
@@ -134,14 +136,17 @@ void ep_run_compete(ep_run *r) {
     }
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
-    for (; n && s->climb.work < r->end; n = n > 1 ? (n + 1) / 2 : 1) {
+    for (; n && s->climb.work<r->end; n = n> 1 ? (n + 1) / 2 : 1) {
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
             n--; /* could not become the best; the sort left the others in order */
         uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1);
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
-            ep_task_settle(s, c->node);if(getenv("V"))fprintf(stderr,"n %u i %u value %g floor %g best %g work %g share %g\n",n,i,c->value,c->floor,r->value,(double)s->climb.work,(double)share);
+            ep_task_settle(s, c->node);
+            if (getenv("V"))
+                fprintf(stderr, "n %u i %u value %g floor %g best %g work %g share %g\n", n, i,
+                        c->value, c->floor, r->value, (double)s->climb.work, (double)share);
             if (pairs)
                 improve_pairs(r, c, share);
             else

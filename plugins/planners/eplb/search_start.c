@@ -130,8 +130,7 @@ static uint32_t lightest(const ep_starter *s, const domain *d, const double *tar
     return best;
 }
 
-static void place(ep_starter *s, const domain *d, const double *target, uint32_t e,
-                  int32_t *plan) {
+static void place(ep_starter *s, const domain *d, const double *target, uint32_t e, int32_t *plan) {
     const ep_task *t = s->task;
     for (uint32_t k = 0; k < s->count[e]; k++) {
         uint32_t g = lightest(s, d, target, plan, e, !t->distinct);
