@@ -64,7 +64,6 @@ static mill_status plan_layer(mill_run *run, void *arg, size_t i) {
         return MILL_E_CANCELLED;
     double *load = ep_layer_loads(p, (uint32_t)i, 0, p->loads->steps);
     ep_loads loads = {p->shape.experts, (uint32_t)p->loads->steps, load};
-    make_room(p, l);
     l->number = ep_layer_number(p, (uint32_t)i);
     ep_mean_of_steps(&loads, l->load);
     int32_t *held = kit_alloc(p->shape.slots, sizeof *held);
@@ -82,6 +81,8 @@ static mill_status plan_layer(mill_run *run, void *arg, size_t i) {
 }
 
 mill_status ep_plan_layers(const ep_problem *p, ep_layer *ret_layers) {
+    for (uint32_t i = 0; i < p->n; i++)
+        make_room(p, &ret_layers[i]);
     return p->run->host->parallel(p->run, p->n, plan_layer, &(work){p, ret_layers});
 }
 
