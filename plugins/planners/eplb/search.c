@@ -11,7 +11,7 @@
 static const ep_means means_of[] = {
     [EP_SEARCH_NONE] = {.partitions = 1, .levels = 1, .rounds = 10},
     [EP_SEARCH_FAST] =
-        {.work = WK, .partitions = 2, .levels = 1, .rivals = RV, .rounds = 10, .exact = 20000, .tolerance = 5e-4},
+        {.work = 900, .partitions = 2, .levels = 1, .rivals = 2, .rounds = 10, .exact = 20000, .tolerance = 5e-4},
     [EP_SEARCH_BEST] =
         {.work = 25000, .partitions = 6, .levels = 3, .rivals = 12, .rounds = 60, .exact = 2000000, .tolerance = 1e-6},
 };

@@ -4,7 +4,7 @@
 #include "search_pairs.h"
 
 #define HEAT 0.3      /* a move may raise the excess by this part of it, times -log of a chance */
-#define PATIENCE 2000 /* moves tried before it begins again from the best */
+#define PATIENCE 500 /* moves tried before it begins again from the best */
 
 typedef struct pair_item {
     double share;
@@ -18,6 +18,7 @@ typedef struct pairs {
     uint32_t *count, *best; /* [experts] */
     pair_item *items; /* [slots], rising */
     double *shares;   /* [slots]: of the move in hand */
+    uint32_t *over, n_over; /* pairs over the target, by their smaller item */
 } pairs;
 
 bool ep_pairs_apply(const ep_task *t, const ep_domain *domain) {
@@ -85,27 +86,32 @@ static double excess_of(const double *shares, uint32_t n, double target, double 
     return sum;
 }
 
-/* Begins again from the best counts found. */
-static double restart(pairs *p, double target) {
+/* Looks at the counts as they are: the excess, and which pairs are over the target. */
+static double look(pairs *p, double target) {
     double most;
-    memcpy(p->count, p->best, p->t->experts * sizeof *p->count);
     sort_items(p);
-    for (uint32_t i = 0; i < p->slots; i++)
+    p->n_over = 0;
+    for (uint32_t i = 0; i < p->slots; i++) {
         p->shares[i] = p->items[i].share;
+        if (i < p->slots / 2 && p->shares[i] + p->items[p->slots - 1 - i].share > target)
+            p->over[p->n_over++] = i;
+    }
     return excess_of(p->shares, p->slots, target, &most);
 }
 
-/* Makes the move in hand; true: its largest pair is the least so far. */
-static bool take(pairs *p, uint32_t e, uint32_t f, double most, double *best) {
-    p->count[e]--;
-    p->count[f]++;
-    if (most >= *best) {
-        sort_items(p);
-        return false;
-    }
-    *best = most;
-    memcpy(p->best, p->count, p->t->experts * sizeof *p->best);
-    return true;
+/* Begins again from the best counts found. */
+static double restart(pairs *p, double target) {
+    memcpy(p->count, p->best, p->t->experts * sizeof *p->count);
+    return look(p, target);
+}
+
+/* Who gets one more replica: mostly an expert of a pair that is over the target. */
+static uint32_t choose(const pairs *p, uint64_t *random) {
+    uint64_t dice = ep_random(random);
+    if (p->n_over == 0 || dice % 4 == 0)
+        return p->domain->expert[(dice >> 8) % p->domain->n];
+    uint32_t i = p->over[(dice >> 8) % p->n_over];
+    return p->items[dice & 4 ? i : p->slots - 1 - i].expert;
 }
 
 /* Annealing at a constant heat on Σ max(0, pair - target)². */
@@ -113,25 +119,28 @@ static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) 
     double best, most;
     restart(p, 0);
     excess_of(p->shares, p->slots, 0, &best);
-    double target = floor + (best - floor) / 2, sum = restart(p, target);
+    double target = floor + (best - floor) / 2, sum = look(p, target);
     uint32_t idle = 0;
     uint64_t done = 0;
     for (; done < work && best > floor * (1 + 1e-6); done += 4) {
-        uint32_t e = p->items[ep_random(random) % p->slots].expert;
-        uint32_t f = p->domain->expert[ep_random(random) % p->domain->n];
-        if (e == p->t->experts || p->count[e] < 2 || e == f || p->count[f] == p->cap)
+        uint32_t e = p->items[ep_random(random) % p->slots].expert, f = choose(p, random);
+        if (e == p->t->experts || f == p->t->experts || p->count[e] < 2 || e == f ||
+            p->count[f] == p->cap)
             continue;
         done += p->slots;
         merge_shares(p, e, f);
         double next = excess_of(p->shares, p->slots, target, &most);
         double chance = (double)((ep_random(random) >> 11) + 1) * 0x1p-53;
         if (next < sum * (1 - HEAT * log(chance))) {
-            sum = next;
-            if (take(p, e, f, most, &best)) {
-                idle = 0;
+            p->count[e]--;
+            p->count[f]++;
+            if (most < best) {
+                best = most;
                 target = floor + (best - floor) / 2;
-                sum = restart(p, target);
+                memcpy(p->best, p->count, p->t->experts * sizeof *p->best);
+                idle = 0;
             }
+            sum = look(p, target);
         }
         if (++idle % PATIENCE == 0)
             sum = restart(p, target);
@@ -151,6 +160,7 @@ uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor
         .best = kit_alloc(t->experts, sizeof *p.best),
         .items = kit_alloc(2 * (size_t)gpus, sizeof *p.items),
         .shares = kit_alloc(2 * (size_t)gpus, sizeof *p.shares),
+        .over = kit_alloc(gpus, sizeof *p.over),
     };
     memcpy(p.best, count, t->experts * sizeof *p.best);
     double speed = 1 / t->inverse[domain->gpu];
@@ -159,6 +169,7 @@ uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor
     free(p.best);
     free(p.items);
     free(p.shares);
+    free(p.over);
     return done;
 }
 

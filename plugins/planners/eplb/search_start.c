@@ -120,7 +120,8 @@ static uint32_t lightest(const ep_starter *s, const domain *d, const double *tar
         double most = 0;
         for (uint32_t i = 0; i < t->dims; i++) {
             double share = t->load[(size_t)e * t->dims + i] / s->count[e] * t->inverse[g];
-            most = fmax(most, (s->gpu_load[(size_t)g * t->dims + i] + share) / target[i]);
+            double part = (s->gpu_load[(size_t)g * t->dims + i] + share) / target[i];
+            most = part > most ? part : most;
         }
         if (most < least && (again || !holds(s, plan, g, e))) {
             least = most;
