@@ -46,16 +46,16 @@ ep_moves ep_count_moves(const ep_shape *shape, const int32_t *before, const int3
 
 /* ---------------------------------------------------------------- relabel */
 
-/* Rows to columns with the least sum of costs, by shortest augmenting paths with potentials
- * (Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear assignment
- * problems, Computing 38, 1987); O(n³). All arrays but cost begin with a place for column 0, where
- * each path begins. */
+/* Rows to columns with the least sum of costs, by shortest augmenting paths with potentials (Jonker,
+ * Volgenant: A shortest augmenting path algorithm for dense and sparse linear assignment problems,
+ * Computing 38, 1987); O(n³). All arrays but cost begin with a place for column 0, where each path
+ * begins. */
 typedef struct assignment {
     uint32_t n;
-    const int32_t *cost;        /* [n][n] */
-    int32_t *row_price, *price; /* potentials of rows and columns */
-    int32_t *least;             /* the shortest way to each column in this search */
-    uint32_t *row, *from;       /* of each column: the row it is given to; the column before it */
+    const int32_t *cost;          /* [n][n] */
+    int32_t *row_price, *price;   /* potentials of rows and columns */
+    int32_t *least;               /* the shortest way to each column in this search */
+    uint32_t *row, *from;         /* of each column: the row it is given to; the column before it */
     bool *used;
 } assignment;
 
@@ -153,8 +153,8 @@ static int32_t cost_of(const ep_shape *shape, const bool *held, const int32_t *p
     return cost;
 }
 
-/* A run of GPUs [from, from + n) of the plan to the run [to, to + n): ret_set[n] is the GPU, from
- * 0, whose set each gets. */
+/* A run of GPUs [from, from + n) of the plan to the run [to, to + n): ret_set[n] is the GPU, from 0,
+ * whose set each gets. */
 static int32_t match(const ep_shape *shape, const bool *held, const int32_t *plan, uint32_t from,
                      uint32_t to, uint32_t n, uint32_t *ret_set) {
     int32_t *cost = kit_alloc((size_t)n * n, sizeof *cost);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that compete: each is improved for a while, the better half goes on. */
 #include "search_run.h"
-#include <stdio.h>
 
 #include "search_exact.h"
 #include "search_pairs.h"
 
+#define PATIENCE 8 /* steps without progress before an attempt ends */
 #define LEVEL 0.02 /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
@@ -16,7 +16,7 @@ void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) 
         .end = means->work * s->task.slots,
         .plan = plan,
         .value = INFINITY,
-        .limit = means->partitions * means->levels * EP_SPARE_RULES + 2,
+        .limit = means->partitions * means->levels * means->rules + 2,
     };
     r->candidate = kit_alloc(r->limit, sizeof *r->candidate);
     for (uint32_t i = 0; i < r->limit; i++)
@@ -39,9 +39,6 @@ void ep_run_offer(ep_run *r) {
 
 ep_candidate *ep_run_add(ep_run *r, const uint32_t *node, double floor) {
     ep_candidate *c = &r->candidate[r->n++];
-    if (getenv("V"))
-        fprintf(stderr, "cand %u value %g work %g dup %u\n", r->n,
-                ep_state_value(&r->s->state, NULL), (double)r->s->climb.work, 0);
     c->value = ep_state_value(&r->s->state, NULL);
     c->floor = floor;
     c->node = node;
@@ -61,7 +58,7 @@ void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
     ep_search *s = r->s;
     int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
     for (uint32_t level = 0; level < r->means->levels; level++)
-        for (uint32_t rule = 0; rule < EP_SPARE_RULES; rule++) {
+        for (uint32_t rule = 0; rule < r->means->rules; rule++) {
             aim(s, floor * (1 + LEVEL * level), floor);
             ep_starter_plan(&s->starter, s->target, rule, plan);
             ep_adopt(s, plan);
@@ -76,31 +73,45 @@ static bool good_enough(const ep_run *r, double value, double floor) {
     return value <= floor * (1 + r->means->tolerance);
 }
 
+/* One attempt. false: the plan in hand is the candidate's again. */
+static bool attempt(ep_run *r, ep_candidate *c, double target, uint64_t end, uint32_t patience) {
+    ep_search *s = r->s;
+    aim(s, target, c->value);
+    bool reached = ep_climb_run(&s->climb, &s->state, end - s->climb.work, patience);
+    if (reached) {
+        c->value = ep_state_value(&s->state, s->most);
+        ep_state_get(&s->state, c->plan);
+        ep_run_offer(r);
+    }
+    if (!reached || c->base)
+        ep_state_set(&s->state, c->base ? c->base : c->plan);
+    return reached;
+}
+
 void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
     ep_search *s = r->s;
     uint64_t end = s->climb.work + work;
-    uint32_t patience = 25;
     ep_state_set(&s->state, c->plan);
-    double low = c->floor, value = ep_state_value(&s->state, s->most);
-    while (s->climb.work < end && value > goal && !good_enough(r, value, c->floor)) {
-        double target = fmax(goal, low + (value - low) / 2);
-        aim(s, target, value);
-        if (c->base)
-            ep_state_set(&s->state, c->base);
-        if (ep_climb_run(&s->climb, &s->state, end - s->climb.work, patience)) {
-            value = ep_state_value(&s->state, s->most);
-            ep_state_get(&s->state, c->plan);
-            ep_run_offer(r);
-        } else {
+    c->value = ep_state_value(&s->state, s->most);
+    if (c->base)
+        ep_state_set(&s->state, c->base);
+    /* Targets between the floor and the value, by bisection. */
+    for (double low = c->floor; s->climb.work < end && c->value > goal &&
+                                !good_enough(r, c->value, c->floor) &&
+                                c->value - low > 1e-4 * c->value;) {
+        double target = fmax(goal, low + (c->value - low) / 2);
+        if (!attempt(r, c, target, end, PATIENCE))
             low = target;
-            ep_state_set(&s->state, c->plan);
-        }
-        if (value - low < 1e-5 * value) { /* once more, with more patience */
-            low = c->floor;
-            patience *= 2;
-        }
     }
-    c->value = value;
+    /* Then from other numbers of replicas, with targets nearer and nearer to the value. */
+    for (uint32_t k = 0; s->climb.work < end && c->value > goal &&
+                         !good_enough(r, c->value, c->floor);
+         k++) {
+        double target = fmax(goal, c->value - (c->value - c->floor) / (double)(2 << k % 5));
+        if (s->task.moves == INT64_MAX)
+            ep_climb_kick(&s->climb, &s->state, 1 + k % 3);
+        attempt(r, c, target, end, 2 * PATIENCE + k);
+    }
 }
 
 /* With two slots a GPU and one dimension, the counts are all there is to find. */
@@ -111,8 +122,8 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
     ep_counts(s->task.shape, c->plan, count);
     for (uint32_t i = 0; i < domains; i++) {
         ep_domain domain = ep_task_domain(s, i);
-        s->climb.work +=
-            ep_pairs_search(&s->task, &domain, c->floor, work / domains, &s->climb.random, count);
+        s->climb.work += ep_pairs_search(&s->task, &domain, c->floor, work / domains,
+                                         &s->climb.random, count);
         ep_pairs_plan(&s->task, &domain, count, c->plan);
     }
     free(count);
@@ -136,7 +147,7 @@ void ep_run_compete(ep_run *r) {
     }
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
-    for (; n && s->climb.work<r->end; n = n> 1 ? (n + 1) / 2 : 1) {
+    for (; n && s->climb.work < r->end; n = n > 1 ? (n + 1) / 2 : 1) {
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
             n--; /* could not become the best; the sort left the others in order */
@@ -144,11 +155,8 @@ void ep_run_compete(ep_run *r) {
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
             ep_task_settle(s, c->node);
-            if (getenv("V"))
-                fprintf(stderr, "n %u i %u value %g floor %g best %g work %g share %g\n", n, i,
-                        c->value, c->floor, r->value, (double)s->climb.work, (double)share);
             if (pairs)
-                improve_pairs(r, c, share);
+                improve_pairs(r, c, share / 2);
             else
                 ep_run_improve(r, c, r->floor, share);
         }
