@@ -151,7 +151,7 @@ void ep_run_compete(ep_run *r) {
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
             n--; /* could not become the best; the sort left the others in order */
-        uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1);
+        uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1), done = s->climb.work;
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
             ep_task_settle(s, c->node);
@@ -160,7 +160,7 @@ void ep_run_compete(ep_run *r) {
             else
                 ep_run_improve(r, c, r->floor, share);
         }
-        if (good_enough(r, r->value, r->floor))
+        if (good_enough(r, r->value, r->floor) || s->climb.work == done)
             return;
     }
 }
