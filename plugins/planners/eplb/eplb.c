@@ -2,6 +2,7 @@
 /* The module: the stage class `eplb`, its options and its run. */
 #include "eplb.h"
 #include "options.h"
+#include "replay.h"
 #include "text.h"
 
 #include <tracemill/kit/expert_plan.h>
@@ -91,6 +92,8 @@ static mill_status run_eplb(mill_run *run, const void *opts, void *state) {
     eplb_analysis a = {.options = opts};
     mill_status status = ep_problem_init(&a.problem, run, &a.options->common, mill_input(run, 0, 0),
                                          mill_input(run, 1, 0));
+    if (status == MILL_OK && !a.problem.previous && mill_option_given(run, "max-moves"))
+        status = mill_fail(run, MILL_E_CONFIG, "max-moves needs a plan at the input previous");
     if (status != MILL_OK)
         return status;
     a.layers = mill_scratch(run, a.problem.n * sizeof *a.layers);
@@ -121,7 +124,7 @@ static const mill_stage stage = {
     .run = run_eplb,
 };
 
-static const mill_stage *const stages[] = {&stage, NULL};
+static const mill_stage *const stages[] = {&stage, &replay_stage, NULL};
 
 MILL_EXPORT const mill_module mill_module_v1 = {
     MILL_MODULE_HEAD,

@@ -312,8 +312,6 @@ static mill_status check_previous(const ep_problem *p) {
                          "the previous plan has %u slots on %u GPUs, this one %u on %u: leave "
                          "these options out, or the plan",
                          was->slots, was->gpus, p->shape.slots, p->shape.gpus);
-    if (!was && mill_option_given(p->run, "max-moves"))
-        return mill_fail(p->run, MILL_E_CONFIG, "max-moves needs a plan at the input previous");
     return MILL_OK;
 }
 
