@@ -3,7 +3,7 @@
  * is the best that can be done with given counts, so that only the counts are searched. */
 #include "search_pairs.h"
 
-#define HEAT 0.3      /* a move may raise the excess by this part of it, times -log of a chance */
+#define HEAT 0.2     /* a move may raise the excess by this part of it, times its luck */
 #define PATIENCE 500 /* moves tried before it begins again from the best */
 
 typedef struct pair_item {
@@ -17,7 +17,7 @@ typedef struct pairs {
     uint32_t slots, cap;    /* most replicas of an expert */
     uint32_t *count, *best; /* [experts] */
     pair_item *items; /* [slots], rising */
-    double *shares;   /* [slots]: of the move in hand */
+    pair_item *next;  /* [slots]: after the move in hand */
     uint32_t *over, n_over; /* pairs over the target, by their smaller item */
 } pairs;
 
@@ -50,34 +50,27 @@ static void sort_items(pairs *p) {
     qsort(p->items, p->slots, sizeof *p->items, compare_items);
 }
 
-/* The shares in order after a replica of e became one of f. */
-static void merge_shares(pairs *p, uint32_t e, uint32_t f) {
-    uint32_t n = p->count[e] - 1, m = p->count[f] + 1, k = 0;
-    double of_e = p->t->load[e] / n, of_f = p->t->load[f] / m;
-    for (uint32_t i = 0; i < p->slots; i++) {
-        if (p->items[i].expert == e || p->items[i].expert == f)
+/* The items in order after a replica of e became one of f: p->next. */
+static void merge_items(pairs *p, uint32_t e, uint32_t f) {
+    uint32_t left[2] = {p->count[e] - 1, p->count[f] + 1}, k = 0;
+    pair_item own[2] = {{p->t->load[e] / left[0], e}, {p->t->load[f] / left[1], f}};
+    uint32_t low = own[0].share <= own[1].share ? 0 : 1;
+    for (uint32_t i = 0; i <= p->slots; i++) {
+        if (i < p->slots && (p->items[i].expert == e || p->items[i].expert == f))
             continue;
-        double next = p->items[i].share;
-        for (; m && of_f <= next && (of_f <= of_e || !n); m--)
-            p->shares[k++] = of_f;
-        for (; n && of_e <= next; n--)
-            p->shares[k++] = of_e;
-        for (; m && of_f <= next; m--)
-            p->shares[k++] = of_f;
-        p->shares[k++] = next;
+        double next = i < p->slots ? p->items[i].share : INFINITY;
+        for (uint32_t turn = 0; turn < 2; turn++) /* the lower of both first */
+            for (uint32_t w = turn ? 1 - low : low; left[w] && own[w].share <= next; left[w]--)
+                p->next[k++] = own[w];
+        if (i < p->slots)
+            p->next[k++] = p->items[i];
     }
-    for (; m && (of_f <= of_e || !n); m--)
-        p->shares[k++] = of_f;
-    for (; n; n--)
-        p->shares[k++] = of_e;
-    for (; m; m--)
-        p->shares[k++] = of_f;
 }
 
-static double excess_of(const double *shares, uint32_t n, double target, double *ret_most) {
+static double excess_of(const pair_item *items, uint32_t n, double target, double *ret_most) {
     double sum = 0, most = 0;
     for (uint32_t i = 0; i < n / 2; i++) {
-        double pair = shares[i] + shares[n - 1 - i];
+        double pair = items[i].share + items[n - 1 - i].share;
         if (pair > target)
             sum += (pair - target) * (pair - target);
         most = pair > most ? pair : most;
@@ -86,22 +79,20 @@ static double excess_of(const double *shares, uint32_t n, double target, double 
     return sum;
 }
 
-/* Looks at the counts as they are: the excess, and which pairs are over the target. */
+/* Looks at the items as they are: the excess, and which pairs are over the target. */
 static double look(pairs *p, double target) {
     double most;
-    sort_items(p);
     p->n_over = 0;
-    for (uint32_t i = 0; i < p->slots; i++) {
-        p->shares[i] = p->items[i].share;
-        if (i < p->slots / 2 && p->shares[i] + p->items[p->slots - 1 - i].share > target)
+    for (uint32_t i = 0; i < p->slots / 2; i++)
+        if (p->items[i].share + p->items[p->slots - 1 - i].share > target)
             p->over[p->n_over++] = i;
-    }
-    return excess_of(p->shares, p->slots, target, &most);
+    return excess_of(p->items, p->slots, target, &most);
 }
 
 /* Begins again from the best counts found. */
 static double restart(pairs *p, double target) {
     memcpy(p->count, p->best, p->t->experts * sizeof *p->count);
+    sort_items(p);
     return look(p, target);
 }
 
@@ -118,7 +109,7 @@ static uint32_t choose(const pairs *p, uint64_t *random) {
 static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) {
     double best, most;
     restart(p, 0);
-    excess_of(p->shares, p->slots, 0, &best);
+    excess_of(p->items, p->slots, 0, &best);
     double target = floor + (best - floor) / 2, sum = look(p, target);
     uint32_t idle = 0;
     uint64_t done = 0;
@@ -128,10 +119,13 @@ static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) 
             p->count[f] == p->cap)
             continue;
         done += p->slots;
-        merge_shares(p, e, f);
-        double next = excess_of(p->shares, p->slots, target, &most);
-        double chance = (double)((ep_random(random) >> 11) + 1) * 0x1p-53;
-        if (next < sum * (1 - HEAT * log(chance))) {
+        merge_items(p, e, f);
+        double next = excess_of(p->next, p->slots, target, &most);
+        double luck = __builtin_ctzll(ep_random(random) | 1ull << 63); /* 1 in 2, 2 in 4, … */
+        if (next < sum * (1 + HEAT * luck)) {
+            pair_item *old = p->items;
+            p->items = p->next;
+            p->next = old;
             p->count[e]--;
             p->count[f]++;
             if (most < best) {
@@ -159,7 +153,7 @@ uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor
         .count = count,
         .best = kit_alloc(t->experts, sizeof *p.best),
         .items = kit_alloc(2 * (size_t)gpus, sizeof *p.items),
-        .shares = kit_alloc(2 * (size_t)gpus, sizeof *p.shares),
+        .next = kit_alloc(2 * (size_t)gpus, sizeof *p.next),
         .over = kit_alloc(gpus, sizeof *p.over),
     };
     memcpy(p.best, count, t->experts * sizeof *p.best);
@@ -168,7 +162,7 @@ uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor
     memcpy(count, p.best, t->experts * sizeof *count);
     free(p.best);
     free(p.items);
-    free(p.shares);
+    free(p.next);
     free(p.over);
     return done;
 }

@@ -5,6 +5,7 @@
 #include "search_exact.h"
 #include "search_pairs.h"
 
+#define PATIENCE 8 /* steps without progress before an attempt ends */
 #define LEVEL 0.02 /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
@@ -15,7 +16,7 @@ void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) 
         .end = means->work * s->task.slots,
         .plan = plan,
         .value = INFINITY,
-        .limit = means->partitions * means->levels * EP_SPARE_RULES + 2,
+        .limit = means->partitions * means->levels * means->rules + 2,
     };
     r->candidate = kit_alloc(r->limit, sizeof *r->candidate);
     for (uint32_t i = 0; i < r->limit; i++)
@@ -57,7 +58,7 @@ void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
     ep_search *s = r->s;
     int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
     for (uint32_t level = 0; level < r->means->levels; level++)
-        for (uint32_t rule = 0; rule < EP_SPARE_RULES; rule++) {
+        for (uint32_t rule = 0; rule < r->means->rules; rule++) {
             aim(s, floor * (1 + LEVEL * level), floor);
             ep_starter_plan(&s->starter, s->target, rule, plan);
             ep_adopt(s, plan);
@@ -99,7 +100,7 @@ void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
                                 !good_enough(r, c->value, c->floor) &&
                                 c->value - low > 1e-4 * c->value;) {
         double target = fmax(goal, low + (c->value - low) / 2);
-        if (!attempt(r, c, target, end, 25))
+        if (!attempt(r, c, target, end, PATIENCE))
             low = target;
     }
     /* Then from other numbers of replicas, with targets nearer and nearer to the value. */
@@ -109,7 +110,7 @@ void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
         double target = fmax(goal, c->value - (c->value - c->floor) / (double)(2 << k % 5));
         if (s->task.moves == INT64_MAX)
             ep_climb_kick(&s->climb, &s->state, 1 + k % 3);
-        attempt(r, c, target, end, 25 + k);
+        attempt(r, c, target, end, 2 * PATIENCE + k);
     }
 }
 
@@ -153,8 +154,9 @@ void ep_run_compete(ep_run *r) {
         uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1);
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
-            ep_task_settle(s, c->node);            if (pairs)
-                improve_pairs(r, c, share);
+            ep_task_settle(s, c->node);
+            if (pairs)
+                improve_pairs(r, c, share / 2);
             else
                 ep_run_improve(r, c, r->floor, share);
         }

@@ -8,7 +8,7 @@
 /* How much an effort does. Work is in comparisons for each slot of the layer. */
 typedef struct ep_means {
     uint64_t work;
-    uint32_t partitions, levels; /* of starts; targets of starts */
+    uint32_t partitions, levels, rules; /* of starts, and what each is made with */
     uint32_t rivals;             /* candidates that are improved */
     uint32_t rounds;             /* of the bound for few slots */
     uint64_t exact;              /* steps of branch and bound */

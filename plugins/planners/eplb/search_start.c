@@ -6,6 +6,7 @@ void ep_starter_init(ep_starter *s, const ep_task *task) {
     *s = (ep_starter){
         .task = task,
         .weight = kit_alloc(task->experts, sizeof *s->weight),
+        .scale = kit_alloc(task->dims, sizeof *s->scale),
         .count = kit_alloc(task->experts, sizeof *s->count),
         .gpu_load = kit_alloc((size_t)task->gpus * task->dims, sizeof *s->gpu_load),
         .filled = kit_alloc(task->gpus, sizeof *s->filled),
@@ -15,6 +16,7 @@ void ep_starter_init(ep_starter *s, const ep_task *task) {
 
 void ep_starter_finish(ep_starter *s) {
     free(s->weight);
+    free(s->scale);
     free(s->count);
     free(s->gpu_load);
     free(s->filled);
@@ -108,19 +110,19 @@ static bool holds(const ep_starter *s, const int32_t *plan, uint32_t gpu, uint32
 }
 
 /* The GPU that a replica leaves with the least load, in parts of the target. */
-static uint32_t lightest(const ep_starter *s, const domain *d, const double *target,
-                         const int32_t *plan, uint32_t e, bool again) {
+static uint32_t lightest(const ep_starter *s, const domain *d, const int32_t *plan,
+                         uint32_t e, bool again) {
     const ep_task *t = s->task;
     uint32_t best = EP_END;
-    double least = INFINITY;
+    double least = INFINITY, one = 1.0 / s->count[e];
     for (uint32_t g = d->gpu; g < d->gpu_end; g++) {
         uint32_t size = t->shape->first[g + 1] - t->shape->first[g];
         if (t->inverse[g] <= 0 || s->filled[g] == size)
             continue;
         double most = 0;
         for (uint32_t i = 0; i < t->dims; i++) {
-            double share = t->load[(size_t)e * t->dims + i] / s->count[e] * t->inverse[g];
-            double part = (s->gpu_load[(size_t)g * t->dims + i] + share) / target[i];
+            double share = t->load[(size_t)e * t->dims + i] * one * t->inverse[g];
+            double part = (s->gpu_load[(size_t)g * t->dims + i] + share) * s->scale[i];
             most = part > most ? part : most;
         }
         if (most < least && (again || !holds(s, plan, g, e))) {
@@ -131,13 +133,12 @@ static uint32_t lightest(const ep_starter *s, const domain *d, const double *tar
     return best;
 }
 
-static void place(ep_starter *s, const domain *d, const double *target, uint32_t e,
-                  int32_t *plan) {
+static void place(ep_starter *s, const domain *d, uint32_t e, int32_t *plan) {
     const ep_task *t = s->task;
     for (uint32_t k = 0; k < s->count[e]; k++) {
-        uint32_t g = lightest(s, d, target, plan, e, !t->distinct);
+        uint32_t g = lightest(s, d, plan, e, !t->distinct);
         if (g == EP_END)
-            g = lightest(s, d, target, plan, e, true);
+            g = lightest(s, d, plan, e, true);
         plan[t->shape->first[g] + s->filled[g]++] = (int32_t)e;
         for (uint32_t i = 0; i < t->dims; i++)
             s->gpu_load[(size_t)g * t->dims + i] +=
@@ -145,8 +146,7 @@ static void place(ep_starter *s, const domain *d, const double *target, uint32_t
     }
 }
 
-static void plan_domain(ep_starter *s, uint32_t node, const double *target, ep_spare_rule rule,
-                        int32_t *plan) {
+static void plan_domain(ep_starter *s, uint32_t node, ep_spare_rule rule, int32_t *plan) {
     domain d = open_domain(s, node);
     count_replicas(s, &d, rule);
     for (uint32_t k = 0; k < d.n; k++) {
@@ -156,7 +156,7 @@ static void plan_domain(ep_starter *s, uint32_t node, const double *target, ep_s
     }
     qsort(s->items, d.n, sizeof *s->items, compare_items);
     for (uint32_t k = 0; k < d.n; k++)
-        place(s, &d, target, s->items[k].expert, plan);
+        place(s, &d, s->items[k].expert, plan);
 }
 
 void ep_starter_plan(ep_starter *s, const double *target, ep_spare_rule rule, int32_t *ret_plan) {
@@ -165,13 +165,15 @@ void ep_starter_plan(ep_starter *s, const double *target, ep_spare_rule rule, in
     memset(s->filled, 0, t->gpus * sizeof *s->filled);
     for (uint32_t i = 0; i < t->slots; i++)
         ret_plan[i] = MILL_NO_EXPERT;
+    for (uint32_t i = 0; i < t->dims; i++)
+        s->scale[i] = target[i] > 0 ? 1 / target[i] : 0;
     for (uint32_t e = 0; e < t->experts; e++) {
         s->weight[e] = 0;
         for (uint32_t i = 0; i < t->dims; i++)
-            s->weight[e] = fmax(s->weight[e], t->load[(size_t)e * t->dims + i] / target[i]);
+            s->weight[e] = fmax(s->weight[e], t->load[(size_t)e * t->dims + i] * s->scale[i]);
     }
     if (!t->bound_to_nodes)
-        plan_domain(s, EP_ANY_NODE, target, rule, ret_plan);
+        plan_domain(s, EP_ANY_NODE, rule, ret_plan);
     for (uint32_t n = 0; t->bound_to_nodes && n < t->shape->nodes; n++)
-        plan_domain(s, n, target, rule, ret_plan);
+        plan_domain(s, n, rule, ret_plan);
 }

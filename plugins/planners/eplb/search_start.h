@@ -16,6 +16,7 @@ typedef enum ep_spare_rule {
 typedef struct ep_starter {
     const ep_task *task;
     double *weight;       /* [experts]: load over target, in the worst dimension */
+    double *scale;        /* [dims]: 1 / target */
     uint32_t *count;      /* [experts] */
     double *gpu_load;     /* [gpus][dims] */
     uint32_t *filled;     /* slots of each GPU */
