@@ -17,8 +17,6 @@ static const mill_port outputs[] = {
     {0},
 };
 
-static const char *const forecasts[] = {"last", "mean", "exponential", NULL};
-
 static const mill_option options[] = {
     EP_OPTIONS(replay_options, common),
     {.name = "intervals",
@@ -38,31 +36,17 @@ static const mill_option options[] = {
      .min = 0,
      .max = 1,
      .unit = "of balance",
-     .help = "Plan anew when the balancedness of the last window (SGLang's) is below this; each "
-             "is tried."},
-    {.name = "window",
+     .help = "Plan anew when the balancedness of the last steps (SGLang's) is below this; each is "
+             "tried."},
+    KIT_FORECAST_OPTIONS(replay_options, rule),
+    {.name = "observe",
      .type = MILL_OPT_INT,
-     .offset = MILL_OPT_OFF(replay_options, window, INT),
+     .offset = MILL_OPT_OFF(replay_options, observe, INT),
      .def = "10",
      .min = 1,
      .max = 1e6,
      .unit = "steps",
-     .help = "Each plan is made from the last steps, so many of them. The first ones are only "
-             "looked at."},
-    {.name = "forecast",
-     .type = MILL_OPT_ENUM,
-     .offset = MILL_OPT_OFF(replay_options, forecast, ENUM),
-     .def = "mean",
-     .choices = forecasts,
-     .help = "What is expected of the steps that come: the last step's loads, the window's (by "
-             "the option objective), or its exponential average."},
-    {.name = "alpha",
-     .type = MILL_OPT_NUM,
-     .offset = MILL_OPT_OFF(replay_options, alpha, NUM),
-     .def = "0.3",
-     .min = 0.001,
-     .max = 1,
-     .help = "With forecast = exponential: the weight of the last step."},
+     .help = "The first steps are only observed, so many of them; a threshold looks at as many."},
     {.name = "bandwidth",
      .type = MILL_OPT_BYTES,
      .offset = MILL_OPT_OFF(replay_options, bandwidth, BYTES),
@@ -82,8 +66,10 @@ static const mill_option options[] = {
 
 static mill_status check(mill_run *run, const void *opts) {
     const replay_options *o = opts;
-    if (mill_option_given(run, "alpha") && o->forecast != REPLAY_EXPONENTIAL)
-        return mill_fail(run, MILL_E_CONFIG, "alpha needs forecast = exponential");
+    if (o->common.objective != EP_MEAN && o->rule.method != KIT_FORECAST_MEAN)
+        return mill_fail(run, MILL_E_CONFIG,
+                         "objective = %s looks at several steps, which only forecast = mean does",
+                         ep_objectives[o->common.objective]);
     return ep_check_options(run, &o->common);
 }
 
@@ -91,11 +77,11 @@ static mill_status run_replay(mill_run *run, const void *opts, void *state) {
     (void)state;
     replay_analysis a = {.options = opts};
     const mill_expert_load *loads = mill_input(run, 0, 0);
-    if (loads->steps <= (uint64_t)a.options->window)
+    if (loads->steps <= (uint64_t)a.options->observe)
         return mill_fail(run, MILL_E_DATA,
-                         "there are %" PRIu64 " steps of loads: a window of %" PRId64
-                         " leaves none to go through; set a shorter one",
-                         loads->steps, a.options->window);
+                         "there are %" PRIu64 " steps of loads: observe = %" PRId64
+                         " leaves none to go through",
+                         loads->steps, a.options->observe);
     mill_status status =
         ep_problem_init(&a.problem, run, &a.options->common, loads, mill_input(run, 1, 0));
     if (status == MILL_OK && a.problem.odd)
@@ -113,7 +99,7 @@ const mill_stage replay_stage = {
     .summary = "How balanced experts stay over time, and when a new placement pays",
     .help = "Goes through a history of loads under several ways to plan: never, once, every so "
             "many steps, and when the balancedness falls below a threshold. Each plan is made from "
-            "the window of steps before it and serves the steps after it. Tells balancedness over "
+            "the steps before it and serves the steps after it. Tells balancedness over "
             "time, experts that move, and which way takes least time.",
     .inputs = inputs,
     .outputs = outputs,

@@ -5,31 +5,25 @@
 
 #include "problem.h"
 
+#include <tracemill/kit/forecast.h>
 #include <tracemill/kit/report.h>
-
-typedef enum replay_forecast {
-    REPLAY_LAST,        /* the loads will be those of the last step */
-    REPLAY_MEAN,        /* the mean of the window */
-    REPLAY_EXPONENTIAL, /* its mean with weights that fall by 1 - alpha a step */
-} replay_forecast;
 
 typedef struct replay_options {
     ep_options common;
     mill_list intervals, thresholds;
-    int64_t window, bandwidth, expert_time;
-    int forecast;
-    double alpha;
+    kit_forecast_rule rule;
+    int64_t observe, bandwidth, expert_time;
 } replay_options;
 
 typedef enum replay_when {
     REPLAY_NEVER, /* the placement before is kept */
     REPLAY_ONCE,
     REPLAY_EVERY,
-    REPLAY_BELOW, /* when the balancedness of a window is below the threshold */
+    REPLAY_BELOW, /* when the balancedness of the last steps is below the threshold */
 } replay_when;
 
-/* One way to go on, and what came of it. Loads are summed over layers, and over the steps after the
- * first window. */
+/* One way to go on, and what came of it. Loads are summed over layers, and over the steps
+ * after those that are only observed. */
 typedef struct replay_mode {
     replay_when when;
     int64_t interval;
@@ -45,7 +39,7 @@ typedef struct replay_mode {
 typedef struct replay_analysis {
     const replay_options *options;
     ep_problem problem;
-    uint64_t first, steps; /* those after the first window */
+    uint64_t first, steps; /* those that are gone through */
     replay_mode *modes;
     size_t n_modes;
 } replay_analysis;

@@ -36,6 +36,7 @@ typedef struct walk {
     int32_t *now, *next; /* [layers][slots] */
     bool planned;        /* `now` is a plan, not what engines begin with */
     uint64_t step;       /* the first step that is not known yet */
+    double *forecast;    /* [layers of the loads][experts] */
     ep_moves *moves;     /* of each layer, by the last re-plan */
     uint32_t *busiest;
 } walk;
@@ -44,22 +45,22 @@ static int32_t *plan_at(const walk *w, int32_t *plans, size_t layer) {
     return plans + layer * w->a->problem.shape.slots;
 }
 
-/* The loads that are expected: steps of the window, or one that stands for them. To be freed. */
+/* The loads that are expected: the forecast, but for the mean the steps themselves, so that it can
+ * be planned for all of them (the option objective). To be freed. */
 static double *expected(const walk *w, size_t layer, ep_loads *ret_loads) {
     const ep_problem *p = &w->a->problem;
-    const replay_options *o = w->a->options;
-    uint32_t n = o->forecast == REPLAY_LAST ? 1 : (uint32_t)o->window, experts = p->shape.experts;
-    double *load = ep_layer_loads(p, (uint32_t)layer, w->step - n, n);
-    *ret_loads = (ep_loads){experts, n, load};
-    if (o->forecast != REPLAY_EXPONENTIAL)
+    const kit_forecast_rule *rule = &w->a->options->rule;
+    uint32_t experts = p->shape.experts;
+    if (rule->method == KIT_FORECAST_MEAN) {
+        uint64_t steps =
+            rule->window && (uint64_t)rule->window < w->step ? (uint64_t)rule->window : w->step;
+        double *load = ep_layer_loads(p, (uint32_t)layer, w->step - steps, steps);
+        *ret_loads = (ep_loads){experts, (uint32_t)steps, load};
         return load;
-    for (uint32_t e = 0; e < experts; e++) {
-        double value = load[e];
-        for (uint32_t s = 1; s < n; s++)
-            value += o->alpha * (load[(size_t)s * experts + e] - value);
-        load[e] = value;
     }
-    ret_loads->steps = 1;
+    double *load = kit_alloc(experts, sizeof *load);
+    memcpy(load, w->forecast + (size_t)p->layer[layer] * experts, experts * sizeof *load);
+    *ret_loads = (ep_loads){experts, 1, load};
     return load;
 }
 
@@ -102,6 +103,8 @@ static mill_status replan_layer(mill_run *run, void *arg, size_t i) {
 
 static mill_status replan(walk *w) {
     const ep_problem *p = &w->a->problem;
+    if (w->a->options->rule.method != KIT_FORECAST_MEAN)
+        kit_forecast(p->loads, w->step, &w->a->options->rule, w->forecast);
     mill_status status = p->run->host->parallel(p->run, p->n, replan_layer, w);
     if (status != MILL_OK)
         return status;
@@ -136,10 +139,10 @@ static void take_step(walk *w, uint64_t step, double *gpu) {
     }
 }
 
-/* SGLang's balancedness of the last window of steps before this one. */
+/* SGLang's balancedness of the last steps before this one. */
 static bool is_below(const walk *w, uint64_t step) {
     const replay_mode *m = w->mode;
-    uint64_t window = (uint64_t)w->a->options->window;
+    uint64_t window = (uint64_t)w->a->options->observe;
     double sum = 0, layers = 0;
     for (uint64_t s = step - window; s < step; s++) {
         sum += m->sglang[s];
@@ -148,8 +151,8 @@ static bool is_below(const walk *w, uint64_t step) {
     return layers > 0 && sum / layers < m->threshold;
 }
 
-/* The first plan comes with the first window, whenever others do. A threshold waits until the steps
- * of the window were all taken under the plan that it judges. */
+/* The first plan comes at once, whenever others do. A threshold waits until all steps that it looks
+ * at were taken under the plan that it judges. */
 static bool is_time(const walk *w, uint64_t step, uint64_t since) {
     const replay_mode *m = w->mode;
     if (m->when == REPLAY_NEVER)
@@ -158,7 +161,8 @@ static bool is_time(const walk *w, uint64_t step, uint64_t since) {
         return true;
     if (m->when == REPLAY_EVERY)
         return step % (uint64_t)m->interval == 0;
-    return m->when == REPLAY_BELOW && since >= (uint64_t)w->a->options->window && is_below(w, step);
+    return m->when == REPLAY_BELOW && since >= (uint64_t)w->a->options->observe &&
+           is_below(w, step);
 }
 
 static mill_status go(walk *w) {
@@ -223,12 +227,14 @@ static void list_modes(replay_analysis *a) {
 mill_status replay_run(replay_analysis *a) {
     const ep_problem *p = &a->problem;
     size_t plans = (size_t)p->n * p->shape.slots * sizeof(int32_t);
-    a->first = (uint64_t)a->options->window;
+    a->first = (uint64_t)a->options->observe;
     a->steps = p->loads->steps - a->first;
     list_modes(a);
     walk w = {.a = a,
               .now = mill_scratch(p->run, plans),
               .next = mill_scratch(p->run, plans),
+              .forecast = mill_scratch(p->run, (size_t)p->loads->layers * p->loads->experts *
+                                                   sizeof *w.forecast),
               .moves = mill_scratch(p->run, p->n * sizeof *w.moves),
               .busiest = mill_scratch(p->run, p->n * sizeof *w.busiest)};
     for (size_t i = 0; i < a->n_modes; i++) {

@@ -155,18 +155,25 @@ static void add_series(kit_report *r, const replay_analysis *a, const replay_mod
 static void tell_summary(kit_report *r, const replay_analysis *a) {
     const replay_mode *best = cheapest(a), *once = &a->modes[1], *even = most_balanced(a);
     char ms[KIT_NUMBER_MAX];
+    if (best == once) {
+        kit_report_summary(r,
+                           "Planned once takes least time, moving included: %.2f %% balanced. No "
+                           "further plan pays for itself.",
+                           100 * replay_balancedness(a, best));
+        return;
+    }
     if (best) {
         int64_t saved = kit_subtract(total_ns(a, once), total_ns(a, best));
         kit_report_summary(r,
-                           "Planned \"%s\" takes least time, moving included: %.2f %% balanced, "
-                           "%s ms less than planned once.",
+                           "Least time, moving included, is with experts placed %s: %.2f %% "
+                           "balanced, %s ms less than planned once.",
                            best->label, 100 * replay_balancedness(a, best),
                            kit_format_ms(ms, saved, KIT_GROUP));
         return;
     }
     kit_report_summary(r,
-                       "Planned \"%s\" is most balanced: %.2f %%, against %.2f %% planned once "
-                       "and %.2f %% as before. Whether that pays for moving is unknown.",
+                       "Experts placed %s are most balanced: %.2f %%, against %.2f %% planned "
+                       "once and %.2f %% as before. Whether that pays for moving is unknown.",
                        even->label, 100 * replay_balancedness(a, even),
                        100 * replay_balancedness(a, once),
                        100 * replay_balancedness(a, &a->modes[0]));
@@ -198,6 +205,7 @@ mill_report *replay_tell(const replay_analysis *a) {
     kit_report *r =
         kit_report_begin(p->run, "eplb.replay", "Expert placement over time", p->loads->subject);
     const replay_mode *best = cheapest(a);
+    char forecast[KIT_FORECAST_TEXT];
     tell_summary(r, a);
     tell_notes(r, a);
     kit_figure_text(r, "policy", "policy", NULL, NULL, ep_policy_text(p));
@@ -205,10 +213,11 @@ mill_report *replay_tell(const replay_analysis *a) {
                     "The way to plan with the least time of experts and moving.",
                     best ? best->label : NULL);
     kit_figure_int(r, MILL_KIND_COUNT, "layers", "layers", NULL, NULL, p->n);
-    kit_figure_int(r, MILL_KIND_COUNT, "steps", "steps", NULL, "After the first window.",
-                   (int64_t)a->steps);
-    kit_figure_int(r, MILL_KIND_COUNT, "window", "window", NULL,
-                   "Steps that each plan is made from.", a->options->window);
+    kit_figure_int(r, MILL_KIND_COUNT, "steps", "steps", NULL,
+                   "After those that are only observed.", (int64_t)a->steps);
+    kit_figure_text(r, "forecast", "planned for", NULL,
+                    "How the loads of the steps that come are told from those before.",
+                    kit_forecast_text(forecast, &a->options->rule, p->loads->steps));
     tell_balance(r, a);
     tell_cost(r, a);
     for (size_t i = 0; i < a->n_modes; i++)

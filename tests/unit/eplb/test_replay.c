@@ -55,7 +55,7 @@ static mill_datum cell(const mill_report *r, const char *table, const char *plan
  * right for both halves. */
 static void test_balance(void) {
     mill_expert_load loads = history();
-    bench *b = begin(&loads, SETTINGS("window=2", "intervals=4", "thresholds=0.9"));
+    bench *b = begin(&loads, SETTINGS("observe=2", "window=2", "intervals=4", "thresholds=0.9"));
     g_assert_cmpint(bench_run(b), ==, MILL_OK);
     const mill_report *r = bench_output(b, "report", 0);
     g_assert_cmpint(look_int(r, "steps", NULL), ==, 10);
@@ -81,8 +81,8 @@ static void test_balance(void) {
  * 6 x (12 - 10) = 44 of 100 mean loads less. */
 static void test_cost(void) {
     mill_expert_load loads = history();
-    bench *b = begin(&loads, SETTINGS("window=2", "intervals=", "thresholds=", "expert-time=1ms",
-                                      "expert-bytes=1MB", "bandwidth=1GB"));
+    bench *b = begin(&loads, SETTINGS("observe=2", "window=2", "intervals=", "thresholds=",
+                                      "expert-time=1ms", "expert-bytes=1MB", "bandwidth=1GB"));
     g_assert_cmpint(bench_run(b), ==, MILL_OK);
     const mill_report *r = bench_output(b, "report", 0);
     g_assert_cmpint(cell(r, "cost", "as before", "compute").i, ==, 14400000);
@@ -96,14 +96,20 @@ static void test_cost(void) {
     bench_destroy(b);
 }
 
-/* A threshold re-plans once the loads have turned, and leaves alone what is balanced. */
-static void test_threshold(void) {
+/* From step 6 on 0 and 3 are hot, which {0 3} {1 2} has on one GPU. */
+static mill_expert_load turning(void) {
     mill_expert_load loads = history();
-    for (int s = 6; s < STEPS; s++) { /* 3 becomes hot: {0 3} {1 2} holds both hot ones */
+    for (int s = 6; s < STEPS; s++) {
         load[s][0] = load[s][3] = 9;
         load[s][1] = load[s][2] = 1;
     }
-    bench *b = begin(&loads, SETTINGS("window=2", "intervals=1", "thresholds=0.9"));
+    return loads;
+}
+
+/* A threshold re-plans once the loads have turned, and leaves alone what is balanced. */
+static void test_threshold(void) {
+    mill_expert_load loads = turning();
+    bench *b = begin(&loads, SETTINGS("observe=2", "window=2", "intervals=1", "thresholds=0.9"));
     g_assert_cmpint(bench_run(b), ==, MILL_OK);
     const mill_report *r = bench_output(b, "report", 0);
     /* In step 6 one GPU has 18 of 20. At step 7 the window holds it and the step before it: {0 2}
@@ -116,15 +122,25 @@ static void test_threshold(void) {
     bench_destroy(b);
 }
 
+/* The plan after seven steps, only the last of which is of the new kind. */
 static void test_forecast(void) {
-    mill_expert_load loads = history();
-    static const char *const settings[][4] = {
-        {"forecast=last"}, {"forecast=mean"}, {"forecast=exponential", "alpha=0.5"}};
-    for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
-        bench *b = begin(&loads, settings[i]);
-        bench_option(b, "gpus=2");
-        bench_option(b, "window=6");
+    mill_expert_load loads = turning();
+    static const struct {
+        const char *setting, *more;
+        double right;
+    } cases[] = {
+        {"forecast=last", "window=0", 1},
+        {"forecast=mean", "window=0", 10.0 / 18},
+        {"forecast=mean", "window=1", 1},
+        {"forecast=exponential", "alpha=0.9", 1},
+        {"forecast=exponential", "alpha=0.01", 10.0 / 18},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        bench *b = begin(&loads, SETTINGS("observe=7", cases[i].setting, cases[i].more));
         g_assert_cmpint(bench_run(b), ==, MILL_OK);
+        double value =
+            cell(bench_output(b, "report", 0), "modes", "planned once", "balancedness_vllm").d;
+        g_assert_cmpfloat(fabs(value - cases[i].right), <, 1e-12);
         bench_destroy(b);
     }
 }
@@ -139,12 +155,12 @@ static void fails(const mill_expert_load *loads, const char *const *settings, mi
 
 static void test_faults(void) {
     mill_expert_load loads = history();
-    fails(&loads, SETTINGS("window=12"), MILL_E_DATA,
-          "there are 12 steps of loads: a window of 12 leaves none to go through; set a shorter "
-          "one");
-    fails(&loads, SETTINGS("alpha=0.5"), MILL_E_CONFIG, "alpha needs forecast = exponential");
+    fails(&loads, SETTINGS("observe=12"), MILL_E_DATA,
+          "there are 12 steps of loads: observe = 12 leaves none to go through");
+    fails(&loads, SETTINGS("objective=worst", "forecast=last"), MILL_E_CONFIG,
+          "objective = worst looks at several steps, which only forecast = mean does");
     load[3][2] = -1;
-    fails(&loads, SETTINGS("policy=reference", "window=2"), MILL_E_DATA,
+    fails(&loads, SETTINGS("policy=reference", "observe=2", "window=2"), MILL_E_DATA,
           "some loads are negative, infinite or not a number: nothing can be said of what plans "
           "are worth");
 }
