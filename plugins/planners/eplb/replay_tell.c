@@ -165,15 +165,15 @@ static void tell_summary(kit_report *r, const replay_analysis *a) {
     if (best) {
         int64_t saved = kit_subtract(total_ns(a, once), total_ns(a, best));
         kit_report_summary(r,
-                           "Least time, moving included, is with experts placed %s: %.2f %% "
-                           "balanced, %s ms less than planned once.",
+                           "Least time, moving included: %s, %.2f %% balanced; %s ms less than "
+                           "planned once.",
                            best->label, 100 * replay_balancedness(a, best),
                            kit_format_ms(ms, saved, KIT_GROUP));
         return;
     }
     kit_report_summary(r,
-                       "Experts placed %s are most balanced: %.2f %%, against %.2f %% planned "
-                       "once and %.2f %% as before. Whether that pays for moving is unknown.",
+                       "Most balanced: %s, %.2f %%; planned once %.2f %%, as before %.2f %%. "
+                       "Whether moving experts pays is unknown.",
                        even->label, 100 * replay_balancedness(a, even),
                        100 * replay_balancedness(a, once),
                        100 * replay_balancedness(a, &a->modes[0]));
@@ -185,9 +185,8 @@ static void tell_notes(kit_report *r, const replay_analysis *a) {
     if (p->warning)
         kit_note(r, MILL_WARNING, "sizes", "%s.", p->warning);
     if (!cheapest(a))
-        kit_note(r, MILL_INFO, "cost_unknown", "What pays is told where %s%s%sare given.",
-                 p->options->expert_bytes ? "" : "expert-bytes, ",
-                 o->bandwidth ? "" : "bandwidth, ", o->expert_time ? "" : "expert-time ");
+        kit_note(r, MILL_INFO, "cost_unknown",
+                 "What pays is unknown without all of expert-bytes, bandwidth and expert-time.");
     kit_note(r, MILL_INFO, "before",
              p->previous ? "As before: the previous plan."
                          : "As before: the placement that engines begin with, slot p holds expert "

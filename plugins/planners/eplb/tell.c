@@ -62,8 +62,9 @@ static void tell_balance(kit_report *r, const eplb_analysis *a, const char *scop
                      "Mean over the layers of (largest - mean GPU load) / mean.",
                      w->n ? imbalance / w->n : NAN);
     if (a->problem.loads->steps > 1)
-        kit_figure_share(r, "worst_step", "worst step and layer", scope,
-                         "The largest GPU load of any step and layer over its mean.", worst);
+        kit_figure_share(r, "imbalance_worst", "imbalance, worst step", scope,
+                         "The largest of any step and layer: (largest - mean GPU load) / mean.",
+                         worst - 1);
 }
 
 static void tell_placement(kit_report *r, const eplb_analysis *a, const char *scope) {
@@ -108,8 +109,8 @@ static void tell_gain(kit_report *r, const eplb_analysis *a) {
                      "Σ of largest GPU loads / Σ of their lower bounds - 1. No plan under the same "
                      "policy and with the same slots is below the bound.",
                      bound > 0 ? a->after.max / bound - 1 : NAN);
-    kit_figure_int(r, MILL_KIND_COUNT, "proven", "layers with a plan that is proven best", NULL,
-                   "Those whose plan reaches the bound.", proven);
+    kit_figure_int(r, MILL_KIND_COUNT, "proven", "layers proven best", NULL,
+                   "Their plan reaches the lower bound.", proven);
 }
 
 static void tell_moves(kit_report *r, const eplb_analysis *a) {
