@@ -5,7 +5,6 @@
 #include "search_exact.h"
 #include "search_pairs.h"
 
-#define PATIENCE 8 /* steps without progress before an attempt ends */
 #define LEVEL 0.02 /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
@@ -100,17 +99,16 @@ void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
                                 !good_enough(r, c->value, c->floor) &&
                                 c->value - low > 1e-4 * c->value;) {
         double target = fmax(goal, low + (c->value - low) / 2);
-        if (!attempt(r, c, target, end, PATIENCE))
+        if (!attempt(r, c, target, end, r->means->patience))
             low = target;
     }
     /* Then from other numbers of replicas, with targets nearer and nearer to the value. */
-    for (uint32_t k = 0; s->climb.work < end && c->value > goal &&
-                         !good_enough(r, c->value, c->floor);
-         k++) {
+    for (uint32_t k = 0;
+         s->climb.work < end && c->value > goal && !good_enough(r, c->value, c->floor); k++) {
         double target = fmax(goal, c->value - (c->value - c->floor) / (double)(2 << k % 5));
         if (s->task.moves == INT64_MAX)
             ep_climb_kick(&s->climb, &s->state, 1 + k % 3);
-        attempt(r, c, target, end, 2 * PATIENCE + k);
+        attempt(r, c, target, end, 2 * r->means->patience + k);
     }
 }
 
@@ -122,8 +120,8 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
     ep_counts(s->task.shape, c->plan, count);
     for (uint32_t i = 0; i < domains; i++) {
         ep_domain domain = ep_task_domain(s, i);
-        s->climb.work += ep_pairs_search(&s->task, &domain, c->floor, work / domains,
-                                         &s->climb.random, count);
+        s->climb.work +=
+            ep_pairs_search(&s->task, &domain, c->floor, work / domains, &s->climb.random, count);
         ep_pairs_plan(&s->task, &domain, count, c->plan);
     }
     free(count);
@@ -147,11 +145,12 @@ void ep_run_compete(ep_run *r) {
     }
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
-    for (; n && s->climb.work < r->end; n = n > 1 ? (n + 1) / 2 : 1) {
+    while (s->climb.work < r->end) {
+        uint64_t before = s->climb.work;
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
             n--; /* could not become the best; the sort left the others in order */
-        uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1);
+        uint64_t share = (r->end - before) / (n > 1 ? 2 * n : 1);
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
             ep_task_settle(s, c->node);
@@ -160,8 +159,9 @@ void ep_run_compete(ep_run *r) {
             else
                 ep_run_improve(r, c, r->floor, share);
         }
-        if (good_enough(r, r->value, r->floor))
-            return;
+        if (s->climb.work == before)
+            return; /* all are as good as they can be */
+        n = n > 1 ? (n + 1) / 2 : n;
     }
 }
 
