@@ -5,6 +5,7 @@
 #include "search_exact.h"
 #include "search_pairs.h"
 
+#define SMALL 48     /* layers with fewer slots get as much work */
 #define LEVEL 0.02 /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
@@ -12,7 +13,7 @@ void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) 
     *r = (ep_run){
         .s = s,
         .means = means,
-        .end = means->work * s->task.slots,
+        .end = means->work * (s->task.slots > SMALL ? s->task.slots : SMALL),
         .plan = plan,
         .value = INFINITY,
         .limit = means->partitions * means->levels * means->rules + 2,
