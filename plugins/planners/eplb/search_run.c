@@ -5,8 +5,9 @@
 #include "search_exact.h"
 #include "search_pairs.h"
 
-#define SMALL 48     /* layers with fewer slots get as much work */
-#define LEVEL 0.02 /* between targets of starts */
+#define COST_OF_PAIR 2 /* beside a comparison of the climb */
+#define SMALL 48       /* layers with fewer slots get as much work */
+#define LEVEL 0.02     /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
     s->climb.work = 0;
@@ -121,15 +122,20 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
     ep_counts(s->task.shape, c->plan, count);
     for (uint32_t i = 0; i < domains; i++) {
         ep_domain domain = ep_task_domain(s, i);
-        s->climb.work +=
-            ep_pairs_search(&s->task, &domain, c->floor, work / domains, &s->climb.random, count);
+        uint64_t pairs = ep_pairs_search(&s->task, &domain, c->floor, work / domains / COST_OF_PAIR,
+                                         &s->climb.random, count);
+        s->climb.work += COST_OF_PAIR * pairs;
         ep_pairs_plan(&s->task, &domain, count, c->plan);
     }
     free(count);
+    ep_state_set(&s->state, c->plan);
+    double wanted = ep_state_value(&s->state, NULL);
     ep_adopt(s, c->plan);
     ep_run_offer(r);
-    if (ep_state_value(&s->state, NULL) < c->value)
-        ep_state_get(&s->state, c->plan);
+    ep_state_get(&s->state, c->plan);
+    c->value = ep_state_value(&s->state, NULL);
+    if (c->value > wanted) /* without duplicates, other counts may be better */
+        ep_run_improve(r, c, r->floor, work);
 }
 
 static int compare_candidates(const void *a, const void *b) {
@@ -146,6 +152,7 @@ void ep_run_compete(ep_run *r) {
     }
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
+    n = pairs && n > 1 ? 1 : n; /* the counts of all come together soon */
     while (s->climb.work < r->end) {
         uint64_t before = s->climb.work;
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
