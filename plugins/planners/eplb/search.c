@@ -10,26 +10,28 @@
 /* By measurement: a comparison takes 2 to 5 ns. */
 static const ep_means means_of[] = {
     [EP_SEARCH_NONE] = {.partitions = 1, .levels = 1, .rules = 1, .rounds = 8},
-    [EP_SEARCH_FAST] = {.work = 900,
+    [EP_SEARCH_FAST] = {.work = 700,
                         .partitions = 2,
                         .levels = 1,
                         .rules = 2,
                         .rivals = 2,
+                        .patience = 8,
                         .rounds = 8,
                         .exact = 20000,
                         .tolerance = 5e-4},
-    [EP_SEARCH_BEST] = {.work = 14000,
+    [EP_SEARCH_BEST] = {.work = 16000,
                         .partitions = 6,
                         .levels = 3,
                         .rules = EP_SPARE_RULES,
                         .rivals = 12,
+                        .patience = 20,
                         .rounds = 60,
                         .exact = 800000,
                         .tolerance = 1e-6},
 };
 
 #define MORE 8 /* times the work at most, while a start is better than all that keeps the rules */
-#define PARTITION_WORK 100000 /* nodes of the tree, and experts looked at */
+#define PARTITION_WORK 40000 /* nodes and experts looked at */
 
 /* ---------------------------------------------------------------- bounds */
 
@@ -40,7 +42,8 @@ static double few_slots_bound(ep_search *s, double above, uint32_t rounds) {
     for (uint32_t i = 0; i < ep_task_domains(s); i++) {
         ep_domain domain = ep_task_domain(s, i);
         double simple = ep_bound_simple(&s->task, &domain, 0);
-        bound = fmax(bound, ep_bound_few_slots(&s->task, &domain, 0, fmax(simple, bound), above, rounds));
+        bound = fmax(bound,
+                     ep_bound_few_slots(&s->task, &domain, 0, fmax(simple, bound), above, rounds));
     }
     return bound;
 }
@@ -51,7 +54,8 @@ static double find_partitions(ep_search *s) {
     uint32_t *node = kit_alloc(shape->groups, sizeof *node);
     for (uint32_t g = 0; g < shape->groups; g++)
         node[g] = g % shape->nodes;
-    ep_task_settle(s, node); /* any partition: whether duplicates can be avoided is the same for all */
+    ep_task_settle(s,
+                   node); /* any partition: whether duplicates can be avoided is the same for all */
     free(node);
     ep_partitions_find(&s->groups, &s->task, PARTITION_WORK);
     if (s->groups.complete)
@@ -190,7 +194,6 @@ static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
     free(base);
     return true;
 }
-
 
 /* ---------------------------------------------------------------- the whole */
 

@@ -5,15 +5,16 @@
 #include "search_exact.h"
 #include "search_pairs.h"
 
-#define PATIENCE 8 /* steps without progress before an attempt ends */
-#define LEVEL 0.02 /* between targets of starts */
+#define COST_OF_PAIR 2 /* beside a comparison of the climb */
+#define SMALL 48       /* layers with fewer slots get as much work */
+#define LEVEL 0.02     /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
     s->climb.work = 0;
     *r = (ep_run){
         .s = s,
         .means = means,
-        .end = means->work * s->task.slots,
+        .end = means->work * (s->task.slots > SMALL ? s->task.slots : SMALL),
         .plan = plan,
         .value = INFINITY,
         .limit = means->partitions * means->levels * means->rules + 2,
@@ -100,17 +101,16 @@ void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
                                 !good_enough(r, c->value, c->floor) &&
                                 c->value - low > 1e-4 * c->value;) {
         double target = fmax(goal, low + (c->value - low) / 2);
-        if (!attempt(r, c, target, end, PATIENCE))
+        if (!attempt(r, c, target, end, r->means->patience))
             low = target;
     }
     /* Then from other numbers of replicas, with targets nearer and nearer to the value. */
-    for (uint32_t k = 0; s->climb.work < end && c->value > goal &&
-                         !good_enough(r, c->value, c->floor);
-         k++) {
+    for (uint32_t k = 0;
+         s->climb.work < end && c->value > goal && !good_enough(r, c->value, c->floor); k++) {
         double target = fmax(goal, c->value - (c->value - c->floor) / (double)(2 << k % 5));
         if (s->task.moves == INT64_MAX)
             ep_climb_kick(&s->climb, &s->state, 1 + k % 3);
-        attempt(r, c, target, end, 2 * PATIENCE + k);
+        attempt(r, c, target, end, 2 * r->means->patience + k);
     }
 }
 
@@ -122,15 +122,20 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
     ep_counts(s->task.shape, c->plan, count);
     for (uint32_t i = 0; i < domains; i++) {
         ep_domain domain = ep_task_domain(s, i);
-        s->climb.work += ep_pairs_search(&s->task, &domain, c->floor, work / domains,
+        uint64_t pairs = ep_pairs_search(&s->task, &domain, c->floor, work / domains / COST_OF_PAIR,
                                          &s->climb.random, count);
+        s->climb.work += COST_OF_PAIR * pairs;
         ep_pairs_plan(&s->task, &domain, count, c->plan);
     }
     free(count);
+    ep_state_set(&s->state, c->plan);
+    double wanted = ep_state_value(&s->state, NULL);
     ep_adopt(s, c->plan);
     ep_run_offer(r);
-    if (ep_state_value(&s->state, NULL) < c->value)
-        ep_state_get(&s->state, c->plan);
+    ep_state_get(&s->state, c->plan);
+    c->value = ep_state_value(&s->state, NULL);
+    if (c->value > wanted) /* without duplicates, other counts may be better */
+        ep_run_improve(r, c, r->floor, work);
 }
 
 static int compare_candidates(const void *a, const void *b) {
@@ -147,11 +152,13 @@ void ep_run_compete(ep_run *r) {
     }
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
-    for (; n && s->climb.work < r->end; n = n > 1 ? (n + 1) / 2 : 1) {
+    n = pairs && n > 1 ? 1 : n; /* the counts of all come together soon */
+    while (s->climb.work < r->end) {
+        uint64_t before = s->climb.work;
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
             n--; /* could not become the best; the sort left the others in order */
-        uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1), done = s->climb.work;
+        uint64_t share = (r->end - before) / (n > 1 ? 2 * n : 1);
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
             ep_task_settle(s, c->node);
@@ -160,8 +167,9 @@ void ep_run_compete(ep_run *r) {
             else
                 ep_run_improve(r, c, r->floor, share);
         }
-        if (good_enough(r, r->value, r->floor) || s->climb.work == done)
-            return;
+        if (s->climb.work == before)
+            return; /* all are as good as they can be */
+        n = n > 1 ? (n + 1) / 2 : n;
     }
 }
 

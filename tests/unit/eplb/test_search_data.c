@@ -43,8 +43,8 @@ static outcome plan(ep_search *s, const oracle_case *c, const ep_shape *shape, u
         g_assert_cmpuint(answer.splits, ==, 0);
     if (shape->distinct && !answer.distinct_broken)
         g_assert_cmpuint(ep_duplicates(shape, plan), ==, 0);
-    return (outcome){answer.value, answer.bound,
-                     ep_value(shape, &loads, EP_MEAN, goal.start), answer.proven};
+    return (outcome){answer.value, answer.bound, ep_value(shape, &loads, EP_MEAN, goal.start),
+                     answer.proven};
 }
 
 /* Without duplicates, which are forbidden by default, one layer of all cannot be as good: three
