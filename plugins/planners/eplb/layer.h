@@ -24,7 +24,7 @@ typedef struct ep_shape {
 
 typedef enum ep_objective {
     EP_MEAN,     /* the largest GPU load of the mean over the steps */
-    EP_WORST,    /* the largest GPU load of any step, over that step's mean GPU load */
+    EP_WORST,    /* the largest GPU load of any step, over that step's ep_mean_load */
     EP_STEP_MAX, /* the mean over the steps of the step's largest GPU load */
 } ep_objective;
 
@@ -45,6 +45,12 @@ void ep_gpu_loads(const ep_shape *shape, const double *load, const int32_t *plan
 
 /* Counts of replicas: ret_count[experts]. */
 void ep_counts(const ep_shape *shape, const int32_t *plan, uint32_t *ret_count);
+
+/* What each GPU's load would be if they were all equal: all load over all speed. */
+double ep_mean_load(const ep_shape *shape, const double *load);
+
+/* The mean over the steps: ret_load[experts]. */
+void ep_mean_of_steps(const ep_loads *loads, double *ret_load);
 
 /* What a plan is worth: the objective, lower is better. In loads, but EP_WORST, which is a ratio.
  */
