@@ -73,7 +73,7 @@ static const char *shape_text(char text[80], const ld_array *a) {
 
 /* An array of assignments can't be told from one of loads by its numbers. But no model has so many
  * layers. */
-#define DEEPEST 256
+#define DEEPEST 128
 
 static mill_status read_loads(ld_reading *r, const ld_array *a) {
     bool many = a->n_dims == 3;

@@ -122,10 +122,10 @@ static mill_status tell_backtest(mill_run *run, kit_report *r, const mill_expert
         double layers = (double)errors[m].n;
         kit_table_row(t);
         kit_cell_text(t, kit_forecast_methods[m]);
-        kit_cell_real(t, over(errors[m].absolute, errors[m].actual));
-        kit_cell_real(t, over(errors[m].moved, layers));
-        kit_cell_real(t, over(errors[m].peak, layers));
-        kit_cell_real(t, over((double)errors[m].hit, layers));
+        kit_cell_share(t, over(errors[m].absolute, errors[m].actual));
+        kit_cell_share(t, over(errors[m].moved, layers));
+        kit_cell_share(t, over(errors[m].peak, layers));
+        kit_cell_share(t, over((double)errors[m].hit, layers));
     }
     return MILL_OK;
 }

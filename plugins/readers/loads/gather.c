@@ -161,12 +161,11 @@ static size_t drop_incomplete(ld_gather *g, grid *d) {
         fewest = most[l] < fewest ? most[l] : fewest;
         all = most[l] > all ? most[l] : all;
     }
-    if (g->r->ranks > 1 && fewest < g->r->ranks)
-        ld_remark_add(
-            &g->r->remarks, MILL_WARNING, "partial_layers",
-            "Layers were recorded by %u to %u of %llu ranks. That is right for the stages "
-            "of a pipeline, each of which has layers of its own; else ranks are missing.",
-            fewest, all, (unsigned long long)g->r->ranks);
+    if (g->source > 1 && fewest < g->source)
+        ld_remark_add(&g->r->remarks, MILL_WARNING, "partial_layers",
+                      "Layers were recorded by %u to %u of %u ranks. That is right for the stages "
+                      "of a pipeline, each of which has layers of its own; else ranks are missing.",
+                      fewest, all, g->source);
     return kept;
 }
 
@@ -219,6 +218,11 @@ mill_status ld_gather_value(ld_gather *g) {
                       "Loads that the file does not give are taken to be 0: %llu of %llu.",
                       (unsigned long long)missing,
                       (unsigned long long)(steps * d.layers.n * g->experts));
+    if (g->counts && r->options->experts == 0)
+        ld_remark_add(&r->remarks, MILL_INFO, "experts_seen",
+                      "That a layer has %u experts is told by the largest number that comes; set "
+                      "experts if there are more.",
+                      g->experts);
     tell_gaps(g, &d.steps, "steps", "step_gaps");
     tell_gaps(g, &d.layers, "layers", "layer_gaps");
     ld_label(r, d.steps.v, d.layers.v);

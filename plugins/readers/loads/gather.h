@@ -24,7 +24,7 @@ typedef struct ld_gather {
     uint32_t experts; /* the largest number seen, and one */
     uint64_t given;   /* loads given */
     uint64_t held;    /* loads there is memory for */
-    uint32_t source;  /* what is being given: a rank's file */
+    uint32_t source;  /* what is being given: a rank's file; at the end, how many there were */
     bool counts;      /* an expert that is not given has a load of 0, which is nothing to tell of */
 } ld_gather;
 

@@ -149,7 +149,7 @@ static void tell_top(kit_report *r, const account *a, int64_t top) {
         kit_cell_int(t, v[i].expert);
         kit_cell_real(t, load);
         kit_cell_real(t, v[i].load);
-        kit_cell_real(t, load / a->layers[v[i].layer].total);
+        kit_cell_share(t, load / a->layers[v[i].layer].total);
     }
     kit_top_finish(&hottest);
 }
