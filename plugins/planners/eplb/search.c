@@ -19,11 +19,11 @@ static const ep_means means_of[] = {
                         .rounds = 8,
                         .exact = 20000,
                         .tolerance = 5e-4},
-    [EP_SEARCH_BEST] = {.work = 16000,
+    [EP_SEARCH_BEST] = {.work = 14000,
                         .partitions = 6,
                         .levels = 3,
                         .rules = EP_SPARE_RULES,
-                        .rivals = 12,
+                        .rivals = 6,
                         .patience = 20,
                         .rounds = 60,
                         .exact = 800000,
@@ -54,8 +54,8 @@ static double find_partitions(ep_search *s) {
     uint32_t *node = kit_alloc(shape->groups, sizeof *node);
     for (uint32_t g = 0; g < shape->groups; g++)
         node[g] = g % shape->nodes;
-    ep_task_settle(s,
-                   node); /* any partition: whether duplicates can be avoided is the same for all */
+    /* Whether duplicates can be avoided is the same for all partitions. */
+    ep_task_settle(s, node);
     free(node);
     ep_partitions_find(&s->groups, &s->task, PARTITION_WORK);
     if (s->groups.complete)
@@ -171,6 +171,22 @@ static void plan_free(ep_run *r, const ep_goal *goal, uint32_t *node) {
     prove(r, goal->policy);
 }
 
+/* A start counts within a limit of moves if it keeps it, at best with its sets on other GPUs. */
+static void offer_start(ep_run *r, const ep_goal *goal, uint32_t *node) {
+    ep_search *s = r->s;
+    bool hierarchical = goal->policy == EP_HIERARCHICAL;
+    int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
+    memcpy(plan, goal->start, s->task.slots * sizeof *plan);
+    ep_relabel(s->task.shape, goal->previous, hierarchical, plan);
+    if (ep_task_nodes_of(s, plan, node) || !hierarchical) {
+        ep_task_settle(s, hierarchical ? node : NULL);
+        ep_adopt(s, plan);
+        if (s->state.moves <= s->task.moves)
+            ep_run_offer(r);
+    }
+    free(plan);
+}
+
 /* Within a limit of moves, from the previous plan. false: that does not keep the policy. */
 static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
     ep_search *s = r->s;
@@ -192,6 +208,8 @@ static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
     c->base = base;
     ep_run_compete(r);
     free(base);
+    if (goal->start)
+        offer_start(r, goal, node);
     return true;
 }
 

@@ -39,7 +39,8 @@ void ep_run_offer(ep_run *r) {
 }
 
 ep_candidate *ep_run_add(ep_run *r, const uint32_t *node, double floor) {
-    ep_candidate *c = &r->candidate[r->n++];
+    ep_candidate *c = &r->candidate[r->n];
+    c->order = r->n++;
     c->value = ep_state_value(&r->s->state, NULL);
     c->floor = floor;
     c->node = node;
@@ -55,6 +56,19 @@ static void aim(ep_search *s, double target, double value) {
             s->task.objective == EP_STEP_MAX ? s->most[d] * target / value : target;
 }
 
+/* Whether the plan in hand is a candidate already. */
+static bool known(const ep_run *r) {
+    const ep_state *state = &r->s->state;
+    for (uint32_t k = 0; k < r->n; k++) {
+        uint32_t i = 0;
+        while (i < state->task->slots && (uint32_t)r->candidate[k].plan[i] == state->expert[i])
+            i++;
+        if (i == state->task->slots)
+            return true;
+    }
+    return false;
+}
+
 void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
     ep_search *s = r->s;
     int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
@@ -63,7 +77,8 @@ void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
             aim(s, floor * (1 + LEVEL * level), floor);
             ep_starter_plan(&s->starter, s->target, rule, plan);
             ep_adopt(s, plan);
-            ep_run_add(r, node, floor);
+            if (!known(r))
+                ep_run_add(r, node, floor);
         }
     free(plan);
 }
@@ -140,7 +155,9 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
 
 static int compare_candidates(const void *a, const void *b) {
     const ep_candidate *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 void ep_run_compete(ep_run *r) {
@@ -157,7 +174,7 @@ void ep_run_compete(ep_run *r) {
         uint64_t before = s->climb.work;
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
-            n--; /* could not become the best; the sort left the others in order */
+            n--; /* it can not become the best */
         uint64_t share = (r->end - before) / (n > 1 ? 2 * n : 1);
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];

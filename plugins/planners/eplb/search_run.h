@@ -21,6 +21,7 @@ typedef struct ep_candidate {
     const uint32_t *node; /* of each group; NULL: any */
     const int32_t *base;  /* what each attempt begins from; NULL: the best so far */
     int32_t *plan;
+    uint32_t order; /* in which it came */
 } ep_candidate;
 
 typedef struct ep_run {

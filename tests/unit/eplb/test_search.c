@@ -196,6 +196,15 @@ static void test_limit(void) {
             last = a.value;
         }
         g_assert_cmpfloat(last, <, stale);
+        /* a start counts if the limit is wide enough for it */
+        int32_t fresh[SLOTS];
+        ep_goal other = goal;
+        other.previous = NULL;
+        other.effort = EP_SEARCH_BEST;
+        double best = plan(&l, &other, fresh).value;
+        goal.start = fresh;
+        goal.moves = SLOTS;
+        g_assert_cmpfloat(plan(&l, &goal, after).value, <=, best);
         layer_finish(&l);
     }
 }
