@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <tracemill/kit/npy.h>
 
 /* ---------------------------------------------------------------- remarks */
 
@@ -176,7 +177,7 @@ mill_status ld_read(ld_reading *r) {
     char first = first_letter(r);
     if (!first && r->n == 0)
         return mill_fail(r->run, MILL_E_DATA, "%s: the file is empty", r->name);
-    if (r->n >= 8 && memcmp(r->bytes, "\x93NUMPY", 6) == 0)
+    if (kit_npy_is(r->bytes, r->n))
         return ld_read_npy(r);
     if (is_safetensors(r))
         return ld_read_safetensors(r);
