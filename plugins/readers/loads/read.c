@@ -109,12 +109,13 @@ mill_status ld_judge_invalid(ld_reading *r) {
     if (r->options->invalid == LD_FAIL)
         return mill_fail(r->run, MILL_E_DATA,
                          "%s: step %" PRId64 ", layer %" PRId64 ", expert %" PRId64
-                         ": the load is %g (the first of %" PRIu64 " that are NaN, infinite or "
-                         "negative). Record them anew, or set invalid = zero to take them for 0",
+                         ": the load is %g (the first of %" PRIu64
+                         " that are NaN, negative or above "
+                         "1e18). Record them anew, or set invalid = zero to take them for 0",
                          r->name, r->invalid_step, r->invalid_layer, r->invalid_expert, r->invalid,
                          r->n_invalid);
     ld_remark_add(&r->remarks, MILL_WARNING, "invalid_loads",
-                  "Loads that are NaN, infinite or negative were taken for 0: %" PRIu64
+                  "Loads that are NaN, negative or above 1e18 were taken for 0: %" PRIu64
                   ", the first (%g) in step %" PRId64 ", layer %" PRId64 ", expert %" PRId64 ".",
                   r->n_invalid, r->invalid, r->invalid_step, r->invalid_layer, r->invalid_expert);
     return MILL_OK;
