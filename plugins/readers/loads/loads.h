@@ -3,12 +3,12 @@
 #ifndef LOADS_H
 #define LOADS_H
 
-#include <float.h>
 #include <stdbool.h>
 #include <tracemill/expert_load.h>
 #include <tracemill/kit/report.h>
 
 #define LD_MOST_EXPERTS 65536             /* of a layer: a larger number is no expert's */
+#define LD_LARGEST 1e18                   /* a load: sums of them stay finite */
 #define LD_MOST_CELLS (UINT64_C(1) << 28) /* loads of a value: 2 GiB of them */
 
 typedef enum ld_content { LD_AUTO, LD_LOADS, LD_ASSIGNMENTS } ld_content;
@@ -48,7 +48,7 @@ typedef struct ld_reading {
     ld_remarks remarks;
     mill_expert_load *value; /* made by ld_begin or ld_gather_finish */
     uint64_t ranks;          /* whose loads are added up; 0: not known */
-    uint64_t n_invalid;      /* loads that are NaN, negative or infinite; the first: */
+    uint64_t n_invalid;      /* loads that are NaN, negative or above LD_LARGEST; the first: */
     double invalid;
     int64_t invalid_step, invalid_layer, invalid_expert;
 } ld_reading;
@@ -66,7 +66,7 @@ void ld_count_invalid(ld_reading *r, double load, int64_t step, int64_t layer, i
 /* The load itself, or 0, counted, if it can't be one. */
 static inline double ld_valid(ld_reading *r, double load, int64_t step, int64_t layer,
                               int64_t expert) {
-    if (load >= 0 && load <= DBL_MAX)
+    if (load >= 0 && load <= LD_LARGEST)
         return load;
     ld_count_invalid(r, load, step, layer, expert);
     return 0;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <tracemill/kit/npy.h>
 
 /* ---------------------------------------------------------------- remarks */
 
@@ -108,12 +109,13 @@ mill_status ld_judge_invalid(ld_reading *r) {
     if (r->options->invalid == LD_FAIL)
         return mill_fail(r->run, MILL_E_DATA,
                          "%s: step %" PRId64 ", layer %" PRId64 ", expert %" PRId64
-                         ": the load is %g (the first of %" PRIu64 " that are NaN, infinite or "
-                         "negative). Record them anew, or set invalid = zero to take them for 0",
+                         ": the load is %g (the first of %" PRIu64
+                         " that are NaN, negative or above "
+                         "1e18). Record them anew, or set invalid = zero to take them for 0",
                          r->name, r->invalid_step, r->invalid_layer, r->invalid_expert, r->invalid,
                          r->n_invalid);
     ld_remark_add(&r->remarks, MILL_WARNING, "invalid_loads",
-                  "Loads that are NaN, infinite or negative were taken for 0: %" PRIu64
+                  "Loads that are NaN, negative or above 1e18 were taken for 0: %" PRIu64
                   ", the first (%g) in step %" PRId64 ", layer %" PRId64 ", expert %" PRId64 ".",
                   r->n_invalid, r->invalid, r->invalid_step, r->invalid_layer, r->invalid_expert);
     return MILL_OK;
@@ -176,7 +178,7 @@ mill_status ld_read(ld_reading *r) {
     char first = first_letter(r);
     if (!first && r->n == 0)
         return mill_fail(r->run, MILL_E_DATA, "%s: the file is empty", r->name);
-    if (r->n >= 8 && memcmp(r->bytes, "\x93NUMPY", 6) == 0)
+    if (kit_npy_is(r->bytes, r->n))
         return ld_read_npy(r);
     if (is_safetensors(r))
         return ld_read_safetensors(r);

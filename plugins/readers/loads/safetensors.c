@@ -25,10 +25,10 @@ static const struct {
 } types[] = {
     {"I64", 'i', 8}, {"I32", 'i', 4}, {"I16", 'i', 2}, {"I8", 'i', 1},
     {"U64", 'u', 8}, {"U32", 'u', 4}, {"U16", 'u', 2}, {"U8", 'u', 1},
-    {"F64", 'f', 8}, {"F32", 'f', 4}, {"F16", 'f', 2}, {"BF16", 'b', 2},
+    {"F64", 'f', 8}, {"F32", 'f', 4}, {"F16", 'f', 2}, {"BF16", 'B', 2},
 };
 
-static bool set_type(ld_array *a, const char *name) {
+static bool set_type(kit_npy *a, const char *name) {
     for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].name, name) == 0) {
             a->kind = types[i].kind;
@@ -47,24 +47,24 @@ static bool whole(const cJSON *item, uint64_t *ret) {
 }
 
 /* What an entry of the header says; data: where the numbers of all tensors begin. */
-static bool tensor(const cJSON *entry, const uint8_t *data, size_t room, ld_array *ret) {
+static bool tensor(const cJSON *entry, const uint8_t *data, size_t room, kit_npy *ret) {
     const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(entry, "data_offsets"), *dim;
     const cJSON *shape = cJSON_GetObjectItemCaseSensitive(entry, "shape");
     const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "dtype"));
-    uint64_t begin, end;
-    size_t bytes;
-    *ret = (ld_array){0};
+    uint64_t begin, end, bytes;
+    *ret = (kit_npy){.count = 1};
     if (!set_type(ret, type) || !cJSON_IsArray(shape) || cJSON_GetArraySize(offsets) != 2 ||
         !whole(cJSON_GetArrayItem(offsets, 0), &begin) ||
         !whole(cJSON_GetArrayItem(offsets, 1), &end) || begin > end || end > room)
         return false;
     cJSON_ArrayForEach(dim, shape) {
-        if (ret->n_dims == LD_MOST_DIMS || !whole(dim, &ret->dims[ret->n_dims]))
+        if (ret->dimensions == KIT_NPY_DIMENSIONS || !whole(dim, &ret->shape[ret->dimensions]))
             return false;
-        ret->n_dims++;
+        if (__builtin_mul_overflow(ret->count, ret->shape[ret->dimensions++], &ret->count))
+            return false;
     }
     ret->data = data + begin;
-    return ld_array_lay_out(ret, end - begin, &bytes) && bytes == end - begin;
+    return !__builtin_mul_overflow(ret->count, ret->size, &bytes) && bytes == end - begin;
 }
 
 /* The JSON header; the caller deletes it. */
@@ -90,7 +90,7 @@ static mill_status bad_tensor(const ld_reading *r, const char *name) {
     return mill_fail(r->run, MILL_E_DATA,
                      "%s: tensor \"%s\": its type, shape and offsets do not fit together or to the "
                      "file; numbers of 8 to 64 bits in at most %d dimensions are read",
-                     r->name, name, LD_MOST_DIMS);
+                     r->name, name, KIT_NPY_DIMENSIONS);
 }
 
 /* ---------------------------------------------------------------- counts by iteration and layer */
@@ -123,7 +123,7 @@ static mill_status gather_file(ld_gather *g, const ld_reading *file, int64_t exp
     if (status != MILL_OK)
         return status;
     cJSON_ArrayForEach(entry, header) {
-        ld_array a;
+        kit_npy a;
         int64_t step, layer;
         if (!is_entry(entry))
             continue;
@@ -131,14 +131,14 @@ static mill_status gather_file(ld_gather *g, const ld_reading *file, int64_t exp
             ++*ret_others;
             continue;
         }
-        if (!tensor(entry, data, room, &a) || a.n_dims != 1) {
+        if (!tensor(entry, data, room, &a) || a.dimensions != 1) {
             status = bad_tensor(file, entry->string);
             break;
         }
-        if (experts > 0 && a.dims[0] != (uint64_t)experts) {
+        if (experts > 0 && a.shape[0] != (uint64_t)experts) {
             status = mill_fail(file->run, MILL_E_DATA,
                                "%s: tensor \"%s\" has %llu experts, meta_info.json says %lld",
-                               file->name, entry->string, (unsigned long long)a.dims[0],
+                               file->name, entry->string, (unsigned long long)a.shape[0],
                                (long long)experts);
             break;
         }
@@ -163,7 +163,7 @@ static mill_status read_single(ld_reading *r) {
     const cJSON *chosen = NULL;
     const uint8_t *data;
     size_t room;
-    ld_array a;
+    kit_npy a;
     mill_status status = open_header(r, &header, &data, &room);
     if (status != MILL_OK)
         return status;

@@ -48,8 +48,9 @@ static void test_types(void) {
 static void test_half(void) {
     static const uint16_t bits[] = {0x3c00, 0x3555, 0x0001, 0x7bff, 0x0400, 0x0000};
     static const double right[] = {1, 0x1.554p-2, 0x1p-24, 65504, 0x1p-14, 0};
-    g_autofree char *path = files_put_npy(
-        "half.npy", 1, "{'descr':'<f2','fortran_order':False,'shape':(2,3)}", bits, sizeof bits);
+    g_autofree char *path =
+        files_put_npy("half.npy", 1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,3)}",
+                      bits, sizeof bits);
     bench *b = files_good(path, NULL);
     files_same(files_loads(b), 1, 2, 3, right);
     g_assert_cmpuint(files_loads(b)->integral, ==, 0);
@@ -72,7 +73,7 @@ static void test_headers(void) {
          3,
          {1, 2, 3, 4, 5, 6}},
         {2,
-         "{\"shape\":(2L,3L),\"fortran_order\":True,\"descr\":\"|u1\"}",
+         "{'shape': (2L,3L), 'fortran_order': True, 'descr': \"|u1\"}",
          1,
          2,
          3,
@@ -105,40 +106,35 @@ static void test_bad_headers(void) {
     static const struct {
         const char *header, *words;
     } cases[] = {
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 4)}", "is cut"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "is cut"},
-        {"{'descr': '<i8', 'fortran_order': False, 'shape': (2305843009213693952, 1)}", "is cut"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 4)}", "found 6 bytes"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2)}", "found 6 bytes"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "shape"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (2147483648, 1073741824)}", "found 6"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999, 1)}",
-         "no sense"},
+         "a smaller dimension"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (6)}", "[6]"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (6,)}", "[layers, experts]"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': ()}", "[layers, experts]"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (0, 6)}", "no loads"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,2,3)}", "no sense"},
-        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,3)}", "type |O"},
-        {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,3)}", "type <c8"},
-        {"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,3)}", "no sense"},
-        {"{'descr': '|u1', 'shape': (2,3)}", "no sense"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,3)", "no sense"},
-        {"", "no sense"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (0, 6)}", "found 6"},
+        {"{'descr': '|u1', 'fortran_order': True, 'shape': (1,1,2,3)}", "[1, 1, 2, 3]"},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,3)}", "a type of numbers"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,3)}", "a type of numbers"},
+        {"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,3)}", "a type of numbers"},
+        {"{'descr': '|u1', 'fortran_order': None, 'shape': (2,3)}", "True or False"},
+        {"{'descr': '|u1', 'shape': (2,3)}", "before this"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,3)", "once"},
+        {"", "a dictionary"},
     };
     static const uint8_t numbers[] = {1, 2, 3, 4, 5, 6};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
         files_bad(files_put_npy("a.npy", 1, cases[i].header, numbers, sizeof numbers), NULL,
                   cases[i].words);
-    files_bad(files_put("a.npy", "\x93NUMPY\1\0\xff\xff{'d", 14), NULL, "inside its header");
-    files_bad(files_put("a.npy", "\x93NUMPY\2\0\xff\xff\xff\xff{'d", 16), NULL,
-              "inside its header");
-    files_bad(files_put("a.npy", "\x93NUMPY\1\0", 8), NULL, "inside its header");
+    files_bad(
+        files_put_npy("a.npy", 1, "{'descr': '|u1', 'fortran_order': True, 'shape': (0,6)}", "", 0),
+        NULL, "no loads");
+    files_bad(files_put("a.npy", "\x93NUMPY\1\0\xff\xff{'d", 14), NULL, "cut short");
+    files_bad(files_put("a.npy", "\x93NUMPY\2\0\xff\xff\xff\xff{'d", 16), NULL, "cut short");
+    files_bad(files_put("a.npy", "\x93NUMPY\1\0", 8), NULL, "a header");
     files_bad(files_put("a.npy", "\x93NUMPY\x09\0\1\0{}", 12), NULL, "version");
-}
-
-static void test_trailing(void) {
-    g_autofree char *path = files_put_npy(
-        "a.npy", 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2)}", "\1\2\3", 3);
-    bench *b = files_good(path, NULL);
-    g_assert_nonnull(strstr(look_note(files_report(b), "trailing_bytes")->text, "1 bytes more"));
-    bench_destroy(b);
 }
 
 /* ---------------------------------------------------------------- assignments */
@@ -170,11 +166,11 @@ static void test_assignments(void) {
     bench_destroy(b);
     files_bad(path, few, "option experts says 3");
     static const float loads[] = {0.5f, 1, 2, 3};
-    files_bad(files_put_npy("a.npy", 1, "{'descr':'<f4','fortran_order':False,'shape':(2,2)}",
+    files_bad(files_put_npy("a.npy", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,2)}",
                             loads, sizeof loads),
               all, "0.5 is no number of an expert");
     static const int32_t large[] = {70000, 1, 2, 3};
-    files_bad(files_put_npy("a.npy", 1, "{'descr':'<i4','fortran_order':False,'shape':(2,2)}",
+    files_bad(files_put_npy("a.npy", 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,2)}",
                             large, sizeof large),
               all, "70000 is no number of an expert");
 }
@@ -184,8 +180,8 @@ static void test_maybe_assignments(void) {
     static uint8_t numbers[2 * 200];
     memset(numbers, 1, sizeof numbers);
     g_autofree char *path =
-        files_put_npy("a.npy", 1, "{'descr':'|u1','fortran_order':False,'shape':(200,2)}", numbers,
-                      sizeof numbers);
+        files_put_npy("a.npy", 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (200,2)}",
+                      numbers, sizeof numbers);
     bench *b = files_good(path, NULL);
     g_assert_nonnull(look_note(files_report(b), "maybe_assignments"));
     bench_destroy(b);
@@ -259,7 +255,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/loads/npy/half", test_half);
     g_test_add_func("/loads/npy/headers", test_headers);
     g_test_add_func("/loads/npy/bad-headers", test_bad_headers);
-    g_test_add_func("/loads/npy/trailing", test_trailing);
     g_test_add_func("/loads/npy/assignments", test_assignments);
     g_test_add_func("/loads/npy/maybe-assignments", test_maybe_assignments);
     g_test_add_func("/loads/safetensors/single", test_single_tensor);

@@ -260,8 +260,8 @@ static void test_foreign(void) {
         size_t length;
         const char *words;
     } cases[] = {
-        {"PK\3\4............archive/data.pkl", 33, "torch.load"},
-        {"PK\3\4............loads.npy", 24, "npz archive"},
+        {"PK\3\4............archive/data.pkl", 32, "torch.load"},
+        {"PK\3\4............loads.npy", 25, "npz archive"},
         {"\x80\2}q\0.", 6, "pickle"},
         {"\x1f\x8b\x08\0", 4, "gzip"},
         {"INFO EPLB step: avg_tokens=1.00, max_tokens=2, balancedness=0.5\n", 63,
