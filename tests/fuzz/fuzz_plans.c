@@ -21,13 +21,16 @@ static const char *const formats[] = {PL_FORMAT_NAMES};
 
 static char *folder;
 
-static void remove_folder(void) {
+static void clear_folder(void) {
     GDir *dir = g_dir_open(folder, 0, NULL);
     for (const char *name = g_dir_read_name(dir); name; name = g_dir_read_name(dir)) {
         g_autofree char *path = g_build_filename(folder, name, NULL);
         g_unlink(path);
     }
     g_dir_close(dir);
+}
+
+static void remove_folder(void) {
     g_rmdir(folder);
     g_clear_pointer(&folder, g_free);
 }
@@ -38,6 +41,7 @@ static char *file_in_folder(const char *name, const void *bytes, size_t length) 
         atexit(remove_folder);
     }
     char *path = g_build_filename(folder, name, NULL);
+    g_unlink(path); /* or of a longer one the end would stay */
     g_assert_true(g_file_set_contents_full(path, bytes, (gssize)length, G_FILE_SET_CONTENTS_NONE,
                                            0600, NULL));
     return path;
@@ -90,23 +94,29 @@ static void write_all(const mill_expert_plan *plan) {
     }
 }
 
-/* The next of the arrays in the input: its length in two bytes, then itself. */
-static char *put_part(const char *name, const uint8_t **at, size_t *left) {
-    if (*left < 2)
+/* The next of the arrays in the input: its length in two bytes, then itself. The first is always
+ * there. */
+static char *put_part(const char *name, const uint8_t **at, size_t *left, bool always) {
+    size_t length = 0;
+    if (*left < 2 && !always)
         return NULL;
-    size_t length = MIN((size_t)(*at)[0] | (size_t)(*at)[1] << 8, *left - 2);
-    char *path = file_in_folder(name, *at + 2, length);
-    *at += 2 + length;
-    *left -= 2 + length;
+    if (*left >= 2) {
+        length = MIN((size_t)(*at)[0] | (size_t)(*at)[1] << 8, *left - 2);
+        *at += 2;
+        *left -= 2;
+    }
+    char *path = file_in_folder(name, *at, length);
+    *at += length;
+    *left -= length;
     return path;
 }
 
 static char *put_files(bool npy, const uint8_t *data, size_t size) {
     if (!npy)
         return file_in_folder("plan", data, size);
-    char *path = put_part("plan.phy2log.npy", &data, &size);
-    g_autofree char *slots = put_part("plan.log2phy.npy", &data, &size);
-    g_autofree char *counts = put_part("plan.logcnt.npy", &data, &size);
+    char *path = put_part("plan.phy2log.npy", &data, &size, true);
+    g_free(put_part("plan.log2phy.npy", &data, &size, false));
+    g_free(put_part("plan.logcnt.npy", &data, &size, false));
     return path;
 }
 
@@ -128,5 +138,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (plan && (uint64_t)plan->layers * plan->slots * plan->experts < MAX_CELLS)
         write_all(plan);
     bench_destroy(b);
+    clear_folder(); /* or the next input would find these files */
     return 0;
 }

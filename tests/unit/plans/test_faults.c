@@ -200,8 +200,8 @@ static char *put_array(const char *name, unsigned dimensions, const uint64_t *sh
 static void npy_fails(const int64_t slots[2], const int64_t counts[2], const char *cause) {
     static const int64_t plan[] = {0, 1};
     g_autofree char *path = put_array("n.phy2log.npy", 2, (const uint64_t[]){1, 2}, plan);
-    g_autofree char *log2phy = put_array("n.log2phy.npy", 3, (const uint64_t[]){1, 2, 1}, slots);
-    g_autofree char *logcnt = put_array("n.logcnt.npy", 2, (const uint64_t[]){1, 2}, counts);
+    g_free(put_array("n.log2phy.npy", 3, (const uint64_t[]){1, 2, 1}, slots));
+    g_free(put_array("n.logcnt.npy", 2, (const uint64_t[]){1, 2}, counts));
     mill_status status;
     bench *b = exchange_read(path, SETTINGS("gpus=2"), &status);
     g_assert_true(g_str_has_suffix(bench_causes(b), cause));
