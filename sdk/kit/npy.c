@@ -45,9 +45,10 @@ static bool read_type(reader *r, kit_npy *ret) {
     skip_blank(r);
     const char *t = r->at;
     bool fits = r->end - t >= 5 && (t[0] == '\'' || t[0] == '"') && t[4] == t[0];
-    fits = fits && strchr("<|", t[1]) && strchr("iufb", t[2]) && strchr(sizes, t[3]) && t[3];
+    fits = fits && strchr("<>|=", t[1]) && strchr("iufb", t[2]) && strchr(sizes, t[3]) && t[3];
     if (!fits || (t[2] == 'f' && t[3] == '1') || (t[2] == 'b' && t[3] != '1'))
-        return fault(r, "a little-endian number type, such as '<i8' or '<f4'");
+        return fault(r, "a type of numbers, such as '<i8' or '<f4'");
+    ret->big = t[1] == '>';
     ret->kind = t[2];
     ret->size = (unsigned)(t[3] - '0');
     r->at += 5;
@@ -67,6 +68,8 @@ static bool read_shape(reader *r, kit_npy *ret) {
                 return fault(r, "a smaller dimension");
             n = n * 10 + (uint64_t)(*r->at - '0');
         }
+        if (r->at < r->end && *r->at == 'L' && r->at > digits)
+            r->at++; /* Python 2 writes long numbers so */
         if (r->at == digits || ret->dimensions == KIT_NPY_DIMENSIONS)
             return fault(r, "at most 8 dimensions, whole numbers in parentheses");
         if (__builtin_mul_overflow(ret->count, n, &ret->count))
@@ -87,7 +90,8 @@ static bool read_dictionary(reader *r, kit_npy *ret) {
         if (!type && take(r, "'descr':"))
             good = type = read_type(r, ret);
         else if (!order && take(r, "'fortran_order':"))
-            good = order = take(r, "False") || fault(r, "False: the array in C order");
+            good = order =
+                (ret->fortran = take(r, "True")) || take(r, "False") || fault(r, "True or False");
         else if (!shape && take(r, "'shape':"))
             good = shape = read_shape(r, ret);
         else
@@ -133,10 +137,23 @@ bool kit_npy_read(const void *bytes, size_t length, kit_npy *ret_npy,
 
 /* ---------------------------------------------------------------- numbers */
 
-/* Arrays lie at any address. The host is little-endian, as are the files that are read. */
+/* Where number i of C order lies. */
+static uint64_t place_of(const kit_npy *npy, uint64_t i) {
+    if (!npy->fortran)
+        return i;
+    uint64_t place = 0, stride = npy->count;
+    for (unsigned d = npy->dimensions; d-- > 0; i /= npy->shape[d]) {
+        stride /= npy->shape[d];
+        place += i % npy->shape[d] * stride;
+    }
+    return place;
+}
+
 static uint64_t bits_of(const kit_npy *npy, uint64_t i) {
+    const uint8_t *at = npy->data + place_of(npy, i) * npy->size;
     uint64_t bits = 0;
-    memcpy(&bits, npy->data + i * npy->size, npy->size);
+    for (unsigned k = 0; k < npy->size; k++)
+        bits |= (uint64_t)at[npy->big ? npy->size - 1 - k : k] << 8 * k;
     return bits;
 }
 
@@ -158,19 +175,25 @@ static double half(uint64_t bits) {
     return bits >> 15 ? -value : value;
 }
 
+static double single(uint64_t bits) {
+    uint32_t word = (uint32_t)bits;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return (double)value;
+}
+
 double kit_npy_real(const kit_npy *npy, uint64_t i) {
     uint64_t bits = bits_of(npy, i);
     if (npy->kind == 'i')
         return (double)signed_of(npy, bits);
+    if (npy->kind == 'B') /* the upper half of a binary32 */
+        return single(bits << 16);
     if (npy->kind != 'f')
         return (double)bits;
     if (npy->size == 2)
         return half(bits);
-    if (npy->size == 4) {
-        float value;
-        memcpy(&value, npy->data + i * npy->size, sizeof value);
-        return (double)value;
-    }
+    if (npy->size == 4)
+        return single(bits);
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -178,7 +201,7 @@ double kit_npy_real(const kit_npy *npy, uint64_t i) {
 
 bool kit_npy_int(const kit_npy *npy, uint64_t i, int64_t *ret_value) {
     uint64_t bits = bits_of(npy, i);
-    if (npy->kind == 'f') {
+    if (npy->kind == 'f' || npy->kind == 'B') {
         double value = kit_npy_real(npy, i);
         if (!(fabs(value) < 0x1p63) || value != floor(value))
             return false;

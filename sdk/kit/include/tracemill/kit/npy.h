@@ -18,8 +18,10 @@ extern "C" {
 #define KIT_NPY_ERROR 160 /* bytes that hold any message, with its NUL */
 
 typedef struct kit_npy {
-    char kind;     /* 'i', 'u', 'f', or 'b' for truth values */
-    unsigned size; /* bytes of a number: 1, 2, 4, 8; of 'f' 2, 4, 8 */
+    char kind;     /* 'i', 'u', 'f', 'b' for truth values, or 'B': bfloat16, which .npy has not */
+    unsigned size; /* bytes of a number: 1, 2, 4, 8; of 'f' 2, 4, 8; of 'B' 2 */
+    bool big;      /* big-endian */
+    bool fortran;  /* the first index is the fastest */
     unsigned dimensions;
     uint64_t shape[KIT_NPY_DIMENSIONS];
     uint64_t count; /* numbers in all */
@@ -29,13 +31,13 @@ typedef struct kit_npy {
 /* Whether a file begins as one. */
 bool kit_npy_is(const void *bytes, size_t length);
 
-/* ret_npy points into `bytes`, which it fills to the end. False: it is damaged, or of a kind that is
- * not read (big-endian, Fortran order, structures); the message says what was expected, and at which
- * byte. */
+/* ret_npy points into `bytes`, which it fills to the end. False: it is damaged, or of a kind that
+ * is not read (structures, objects); the message says what was expected, and at which byte. */
 bool kit_npy_read(const void *bytes, size_t length, kit_npy *ret_npy,
                   char ret_error[KIT_NPY_ERROR]);
 
-/* Number i in C order. False: it is no whole number, or does not fit. */
+/* Number i in C order, whatever the order of the array. False: it is no whole number, or does not
+ * fit. */
 bool kit_npy_int(const kit_npy *npy, uint64_t i, int64_t *ret_value);
 double kit_npy_real(const kit_npy *npy, uint64_t i);
 
