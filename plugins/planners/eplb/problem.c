@@ -320,6 +320,12 @@ static mill_status check_previous(const ep_problem *p) {
                          "the previous plan has %u slots on %u GPUs, this one %u on %u: leave "
                          "these options out, or the plan",
                          was->slots, was->gpus, s->slots, s->gpus);
+    for (uint32_t g = 0; was->nodes == s->nodes && was->node && g < s->gpus; g++)
+        if (was->node[g] != s->node[g])
+            return mill_fail(p->run, MILL_E_CONFIG,
+                             "GPU %u is on node %u in the previous plan and would be on node %u "
+                             "here: %u GPUs on %u nodes are as many on each",
+                             g, was->node[g], s->node[g], s->gpus, s->nodes);
     for (uint32_t g = 0; g < s->gpus; g++)
         if (was->first[g + 1] != s->first[g + 1])
             return mill_fail(p->run, MILL_E_CONFIG,
