@@ -363,6 +363,19 @@ static void test_uneven(void) {
     bench_destroy(b);
 }
 
+/* Other sizes than those listed for each GPU. */
+static void test_other_sizes(void) {
+    static const double load[4] = {9, 1, 1, 1};
+    mill_expert_load loads = loads_of(load, 1, 1, 4);
+    bench *b = run(&loads, NULL, SETTINGS("slots-per-gpu=3,3"));
+    const mill_report *r = report_of(b);
+    /* {0 1 2} {0 1 3}; {0 1} {2 3}; four slots on each GPU hold all. */
+    assert_near(cell(r, "what_if", "change", "as planned", "balancedness").d, 1);
+    assert_near(cell(r, "what_if", "change", "no redundant experts", "balancedness").d, 0.6);
+    assert_near(cell(r, "what_if", "change", "one slot more on each GPU", "balancedness").d, 1);
+    bench_destroy(b);
+}
+
 /* Nodes that do not divide the groups: eplb.py plans without either, and it is said. */
 static void test_fallback(void) {
     static const double load[12] = {71, 12, 95, 40, 8, 133, 27, 64, 150, 19, 88, 33};
@@ -392,6 +405,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eplb/stage/odd", test_odd);
     g_test_add_func("/eplb/stage/faults", test_faults);
     g_test_add_func("/eplb/stage/uneven", test_uneven);
+    g_test_add_func("/eplb/stage/other-sizes", test_other_sizes);
     g_test_add_func("/eplb/stage/fallback", test_fallback);
     return g_test_run();
 }
