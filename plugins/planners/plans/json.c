@@ -326,7 +326,7 @@ mill_status pl_read_json(const pl_file *f, pl_draft *ret) {
     while (root && at < f->length && f->data[at] && strchr(" \t\r\n", f->data[at]))
         at++;
     mill_status status = MILL_OK;
-    if (!root && at >= f->length)
+    if (!root && at + 1 >= f->length) /* cJSON names the last byte then */
         status = pl_fail(f, "byte %zu: the document is cut short, or not JSON", at);
     else if (!root)
         status = pl_fail(f, "byte %zu: not JSON; it goes on with \"%.*s\"", at,

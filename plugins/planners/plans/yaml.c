@@ -182,7 +182,7 @@ static mill_status read_flow_rows(yaml *y) {
 
 /* A layer a line, all with one indent. */
 static mill_status read_block_rows(yaml *y) {
-    int indent = next_line(y), column = indent;
+    int indent = peek(y) == '\n' ? next_line(y) : -1, column = indent;
     if (indent < 1)
         return expected(y, "indented lines \"3: [138, 81, …]\", one for each layer");
     while (column == indent) {
