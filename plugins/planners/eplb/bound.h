@@ -12,8 +12,8 @@ typedef struct ep_domain {
     const uint32_t *expert;
 } ep_domain;
 
-/* The largest GPU load of dimension `dim` in a domain is at least this: all load over all speed, and
- * the largest share once replicas are spread as evenly as slots allow. */
+/* The largest GPU load of dimension `dim` in a domain is at least this: all load over all speed,
+ * and the largest share once replicas are spread as evenly as slots allow. */
 double ep_bound_simple(const ep_task *t, const ep_domain *domain, uint32_t dim);
 
 /* A better one for few slots a GPU: between a bound and the load of a plan, the nearer to the truth

@@ -8,18 +8,18 @@
  * (Lagrangian duality). Weights come from exponentiated subgradients. */
 #include "bound.h"
 
-#define RULES 512 /* at most; more thresholds are thinned out */
-#define STEP 20.0 /* of the logarithm of the weight of the rule that is broken the most */
-#define MOST_SLOTS 4 /* of a GPU: with more, the mean is the better bound */
+#define RULES 512     /* at most; more thresholds are thinned out */
+#define STEP 20.0     /* of the logarithm of the weight of the rule that is broken the most */
+#define MOST_SLOTS 4  /* of a GPU: with more, the mean is the better bound */
 #define MOST_SPARE 15 /* beyond that, shares are so small that the mean is the bound */
 
 typedef struct trial {
-    uint32_t n, others;  /* experts; S - 1 */
-    uint32_t spare;      /* slots beyond the fewest replicas that bring all shares under T */
-    uint32_t *least;     /* [n]: the fewest replicas of each expert */
-    uint16_t *rule;      /* [n][spare + 1]: of each number of replicas, see `place` */
-    uint32_t *pick;      /* [n]: replicas beyond the fewest that suit the weights best */
-    double *room;        /* [n]: for sorting */
+    uint32_t n, others; /* experts; S - 1 */
+    uint32_t spare;     /* slots beyond the fewest replicas that bring all shares under T */
+    uint32_t *least;    /* [n]: the fewest replicas of each expert */
+    uint16_t *rule;     /* [n][spare + 1]: of each number of replicas, see `place` */
+    uint32_t *pick;     /* [n]: replicas beyond the fewest that suit the weights best */
+    double *room;       /* [n]: for sorting */
     uint32_t n_rules;
     double threshold[RULES], weight[RULES], broken[RULES];
     double above[RULES + 1]; /* sums of the weights of rules r and up */
@@ -162,8 +162,7 @@ static bool refuted(trial *x, const double *load, double target, uint32_t slots,
     x->rule = kit_realloc(x->rule, (size_t)x->n * (x->spare + 1), sizeof *x->rule);
     for (uint32_t k = 0; k < x->n; k++)
         for (uint32_t j = 0; j <= x->spare; j++)
-            x->rule[(size_t)k * (x->spare + 1) + j] =
-                place(x, load[k] / (x->least[k] + j), target);
+            x->rule[(size_t)k * (x->spare + 1) + j] = place(x, load[k] / (x->least[k] + j), target);
     for (uint32_t r = 0; r < x->n_rules; r++)
         x->weight[r] = 1.0 / x->n_rules;
     for (uint32_t round = 0; round < rounds; round++) {

@@ -79,8 +79,7 @@ static void find_hot(kit_report *r, const eplb_analysis *a) {
                  "the mean; %u layer%s such experts",
                  load, count[expert], count[expert] == 1 ? "" : "s", layers,
                  layers == 1 ? " has" : "s have"),
-         ep_text(a->problem.run, "it needs %.0f replicas: more slots, or larger GPU groups",
-                 ceil(load)));
+         ep_text(a->problem.run, "it needs %.0f replicas: give the layer more slots", ceil(load)));
 }
 
 static void find_policy(kit_report *r, const eplb_analysis *a) {

@@ -14,7 +14,7 @@
 /* The same for all layers. GPUs of a node are contiguous, slots of a GPU too. */
 typedef struct ep_shape {
     uint32_t experts, slots, gpus, nodes;
-    uint32_t groups;       /* experts / groups contiguous experts are a group; 1: none */
+    uint32_t groups;       /* divides experts: so many contiguous ones are a group; 1: none */
     const uint32_t *first; /* gpus + 1: slots of each GPU */
     const uint32_t *node;  /* of each GPU */
     const double *speed;   /* of each GPU, 1 is usual, 0: it has failed and holds nothing; NULL: all

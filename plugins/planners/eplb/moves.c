@@ -46,16 +46,16 @@ ep_moves ep_count_moves(const ep_shape *shape, const int32_t *before, const int3
 
 /* ---------------------------------------------------------------- relabel */
 
-/* Rows to columns with the least sum of costs, by shortest augmenting paths with potentials (Jonker,
- * Volgenant: A shortest augmenting path algorithm for dense and sparse linear assignment problems,
- * Computing 38, 1987); O(n³). All arrays but cost begin with a place for column 0, where each path
- * begins. */
+/* Rows to columns with the least sum of costs, by shortest augmenting paths with potentials
+ * (Jonker, Volgenant: A shortest augmenting path algorithm for dense and sparse linear assignment
+ * problems, Computing 38, 1987); O(n³). All arrays but cost begin with a place for column 0, where
+ * each path begins. */
 typedef struct assignment {
     uint32_t n;
-    const int32_t *cost;          /* [n][n] */
-    int32_t *row_price, *price;   /* potentials of rows and columns */
-    int32_t *least;               /* the shortest way to each column in this search */
-    uint32_t *row, *from;         /* of each column: the row it is given to; the column before it */
+    const int32_t *cost;        /* [n][n] */
+    int32_t *row_price, *price; /* potentials of rows and columns */
+    int32_t *least;             /* the shortest way to each column in this search */
+    uint32_t *row, *from;       /* of each column: the row it is given to; the column before it */
     bool *used;
 } assignment;
 
@@ -141,20 +141,24 @@ static int32_t forbidden(const ep_shape *shape) {
     return (int32_t)shape->slots + 1;
 }
 
-/* Slots of the set of GPU g in `plan` that GPU h does not hold in `before`. */
+/* Experts of the set of GPU g in `plan` that GPU h does not hold in `before`. */
 static int32_t cost_of(const ep_shape *shape, const bool *held, const int32_t *plan, uint32_t g,
                        uint32_t h) {
     if (!alike(shape, g, h))
         return forbidden(shape);
     const bool *there = held + (size_t)h * shape->experts;
     int32_t cost = 0;
-    for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++)
-        cost += plan[s] >= 0 && !there[plan[s]];
+    for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++) {
+        bool again = false; /* a second replica is copied from the first */
+        for (uint32_t i = shape->first[g]; i < s; i++)
+            again |= plan[i] == plan[s];
+        cost += plan[s] >= 0 && !again && !there[plan[s]];
+    }
     return cost;
 }
 
-/* A run of GPUs [from, from + n) of the plan to the run [to, to + n): ret_set[n] is the GPU, from 0,
- * whose set each gets. */
+/* A run of GPUs [from, from + n) of the plan to the run [to, to + n): ret_set[n] is the GPU, from
+ * 0, whose set each gets. */
 static int32_t match(const ep_shape *shape, const bool *held, const int32_t *plan, uint32_t from,
                      uint32_t to, uint32_t n, uint32_t *ret_set) {
     int32_t *cost = kit_alloc((size_t)n * n, sizeof *cost);

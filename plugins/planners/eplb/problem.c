@@ -130,11 +130,17 @@ static int64_t count_slots(const ep_problem *p) {
     int64_t slots = 0, experts = p->shape.experts, gpus = p->shape.gpus;
     for (size_t g = 0; g < o->slots_per_gpu.n; g++)
         slots += each[g];
-    if (slots > 0 || o->replicas > 0)
-        return slots > 0 ? slots : o->replicas;
+    if (o->slots_per_gpu.n > 0 || o->replicas > 0)
+        return o->slots_per_gpu.n > 0 ? slots : o->replicas;
     if (mill_option_given(p->run, "redundant"))
         return experts + o->redundant;
     return p->previous ? p->previous->slots : (experts + gpus - 1) / gpus * gpus;
+}
+
+/* The slots may stay as they are. */
+static bool as_before(const ep_problem *p) {
+    const mill_expert_plan *was = p->previous;
+    return !p->reference && was && was->slots == p->shape.slots && was->gpus == p->shape.gpus;
 }
 
 /* Slots of each GPU: as listed, as before, or equal, where the first ones may have one more. */
@@ -143,12 +149,11 @@ static void spread_slots(ep_problem *p) {
     const int64_t *each = p->options->slots_per_gpu.v;
     const mill_expert_plan *was = p->previous;
     uint32_t *first = mill_scratch(p->run, ((size_t)s->gpus + 1) * sizeof *first);
-    bool keep = was && was->slots == s->slots && was->gpus == s->gpus;
     for (uint32_t g = 0; g < s->gpus; g++) {
         uint32_t n = s->slots / s->gpus + (g < s->slots % s->gpus);
         if (p->options->slots_per_gpu.n)
             n = (uint32_t)each[g];
-        else if (keep)
+        else if (as_before(p))
             n = was->first[g + 1] - was->first[g];
         first[g + 1] = first[g] + n;
     }
@@ -220,7 +225,7 @@ static mill_status check_topology(ep_problem *p) {
         fault = ep_fault_gpus(p->run, s->gpus, s->nodes);
     if (fault)
         return mill_fail(p->run, MILL_E_CONFIG, "%s", fault);
-    if (p->options->slots_per_gpu.n == 0 && !p->options->uneven)
+    if (p->options->slots_per_gpu.n == 0 && !p->options->uneven && !as_before(p))
         fault = ep_fault_slots(p->run, s->slots, s->experts, s->gpus);
     if (fault)
         return mill_fail(p->run, MILL_E_CONFIG,
@@ -307,11 +312,19 @@ static mill_status choose_sizes(ep_problem *p) {
 /* Only the same slots on the same GPUs can be told from each other. */
 static mill_status check_previous(const ep_problem *p) {
     const mill_expert_plan *was = p->previous;
-    if (was && (was->slots != p->shape.slots || was->gpus != p->shape.gpus))
+    const ep_shape *s = &p->shape;
+    if (!was)
+        return MILL_OK;
+    if (was->slots != s->slots || was->gpus != s->gpus)
         return mill_fail(p->run, MILL_E_CONFIG,
                          "the previous plan has %u slots on %u GPUs, this one %u on %u: leave "
                          "these options out, or the plan",
-                         was->slots, was->gpus, p->shape.slots, p->shape.gpus);
+                         was->slots, was->gpus, s->slots, s->gpus);
+    for (uint32_t g = 0; g < s->gpus; g++)
+        if (was->first[g + 1] != s->first[g + 1])
+            return mill_fail(p->run, MILL_E_CONFIG,
+                             "GPU %u has %u slots in the previous plan and %u in this one", g,
+                             was->first[g + 1] - was->first[g], s->first[g + 1] - s->first[g]);
     return MILL_OK;
 }
 

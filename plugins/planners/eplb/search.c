@@ -10,11 +10,12 @@
 /* By measurement: a comparison takes 2 to 5 ns. */
 static const ep_means means_of[] = {
     [EP_SEARCH_NONE] = {.partitions = 1, .levels = 1, .rules = 1, .rounds = 8},
-    [EP_SEARCH_FAST] = {.work = 900,
+    [EP_SEARCH_FAST] = {.work = 700,
                         .partitions = 2,
                         .levels = 1,
                         .rules = 2,
                         .rivals = 2,
+                        .patience = 8,
                         .rounds = 8,
                         .exact = 20000,
                         .tolerance = 5e-4},
@@ -22,14 +23,15 @@ static const ep_means means_of[] = {
                         .partitions = 6,
                         .levels = 3,
                         .rules = EP_SPARE_RULES,
-                        .rivals = 12,
+                        .rivals = 6,
+                        .patience = 20,
                         .rounds = 60,
                         .exact = 800000,
                         .tolerance = 1e-6},
 };
 
 #define MORE 8 /* times the work at most, while a start is better than all that keeps the rules */
-#define PARTITION_WORK 100000 /* nodes of the tree, and experts looked at */
+#define PARTITION_WORK 40000 /* nodes and experts looked at */
 
 /* ---------------------------------------------------------------- bounds */
 
@@ -40,7 +42,8 @@ static double few_slots_bound(ep_search *s, double above, uint32_t rounds) {
     for (uint32_t i = 0; i < ep_task_domains(s); i++) {
         ep_domain domain = ep_task_domain(s, i);
         double simple = ep_bound_simple(&s->task, &domain, 0);
-        bound = fmax(bound, ep_bound_few_slots(&s->task, &domain, 0, fmax(simple, bound), above, rounds));
+        bound = fmax(bound,
+                     ep_bound_few_slots(&s->task, &domain, 0, fmax(simple, bound), above, rounds));
     }
     return bound;
 }
@@ -51,7 +54,8 @@ static double find_partitions(ep_search *s) {
     uint32_t *node = kit_alloc(shape->groups, sizeof *node);
     for (uint32_t g = 0; g < shape->groups; g++)
         node[g] = g % shape->nodes;
-    ep_task_settle(s, node); /* any partition: whether duplicates can be avoided is the same for all */
+    /* Whether duplicates can be avoided is the same for all partitions. */
+    ep_task_settle(s, node);
     free(node);
     ep_partitions_find(&s->groups, &s->task, PARTITION_WORK);
     if (s->groups.complete)
@@ -167,6 +171,22 @@ static void plan_free(ep_run *r, const ep_goal *goal, uint32_t *node) {
     prove(r, goal->policy);
 }
 
+/* A start counts within a limit of moves if it keeps it, at best with its sets on other GPUs. */
+static void offer_start(ep_run *r, const ep_goal *goal, uint32_t *node) {
+    ep_search *s = r->s;
+    bool hierarchical = goal->policy == EP_HIERARCHICAL;
+    int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
+    memcpy(plan, goal->start, s->task.slots * sizeof *plan);
+    ep_relabel(s->task.shape, goal->previous, hierarchical, plan);
+    if (ep_task_nodes_of(s, plan, node) || !hierarchical) {
+        ep_task_settle(s, hierarchical ? node : NULL);
+        ep_adopt(s, plan);
+        if (s->state.moves <= s->task.moves)
+            ep_run_offer(r);
+    }
+    free(plan);
+}
+
 /* Within a limit of moves, from the previous plan. false: that does not keep the policy. */
 static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
     ep_search *s = r->s;
@@ -188,9 +208,10 @@ static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
     c->base = base;
     ep_run_compete(r);
     free(base);
+    if (goal->start)
+        offer_start(r, goal, node);
     return true;
 }
-
 
 /* ---------------------------------------------------------------- the whole */
 

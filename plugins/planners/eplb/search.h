@@ -43,9 +43,9 @@ typedef struct ep_answer {
  * start that has duplicates or breaks the policy. All slots are filled but for those that the limit
  * keeps empty.
  *
- * The amount of work depends on sizes and effort alone, never on time, so
- * that plans are the same on every machine and for any --jobs. The workspace is used again by the
- * next layer; one thread each. */
+ * The amount of work depends on the input alone, never on time, so that plans are the same on every
+ * machine and for any --jobs. It is up to nine times as much where a start has duplicates and is
+ * better than the plans without. The workspace is used again by the next layer; one thread each. */
 typedef struct ep_search ep_search;
 ep_search *ep_search_create(const ep_shape *shape);
 void ep_search_destroy(ep_search *s);

@@ -8,12 +8,12 @@
 #include "search_climb.h"
 
 #define TENURE 11 /* steps that an expert stays away at most */
-#define IDLE 5 /* steps without progress before numbers of replicas are changed */
+#define IDLE 5    /* steps without progress before numbers of replicas are changed */
 
 typedef struct move {
-    double delta;     /* of the sum, for each expert that a GPU must load if moves are few */
-    uint32_t slot;    /* a slot of the GPU in hand, or the one that gets `expert` */
-    uint32_t other;   /* the slot to exchange with; EP_END: none */
+    double delta;   /* of the sum, for each expert that a GPU must load if moves are few */
+    uint32_t slot;  /* a slot of the GPU in hand, or the one that gets `expert` */
+    uint32_t other; /* the slot to exchange with; EP_END: none */
     uint32_t expert;
 } move;
 
@@ -100,8 +100,8 @@ static double rated(const ep_climb *c, const ep_state *s, double delta, int64_t 
     return delta < 0 ? delta / (double)(1 + cost) : delta * (double)(1 + cost);
 }
 
-static void try_exchange(const ep_climb *c, const ep_state *s, uint32_t i, uint32_t j,
-                         double delta, move *best) {
+static void try_exchange(const ep_climb *c, const ep_state *s, uint32_t i, uint32_t j, double delta,
+                         move *best) {
     const ep_task *t = c->task;
     uint32_t a = t->gpu[i], b = t->gpu[j], e = s->expert[i], f = s->expert[j];
     if (e == f || !ep_may_hold(t, b, e) || !ep_may_hold(t, a, f) || tabu(c, b, e) ||
@@ -246,7 +246,8 @@ static bool spare(const ep_state *s, uint32_t slot) {
     return e == s->task->experts || s->count[e] > 1;
 }
 
-/* One more replica, elsewhere, of what GPU a holds; or something else instead of a replica of it. */
+/* One more replica, elsewhere, of what GPU a holds; or something else instead of a replica of it.
+ */
 static void find_replacement(ep_climb *c, const ep_state *s, uint32_t a, move *best) {
     const ep_task *t = c->task;
     const uint32_t *first = t->shape->first;

@@ -13,12 +13,12 @@ typedef struct ep_climb_sum {
 
 typedef struct ep_climb {
     const ep_task *task;
-    double *target;    /* [dims]: set by the caller */
-    double *excess;    /* of each GPU: what it is over the target, squared and summed */
-    uint64_t *until;   /* [gpus][experts + 1]: the step until which an expert must stay away */
-    uint64_t step;     /* never falls */
+    double *target;  /* [dims]: set by the caller */
+    double *excess;  /* of each GPU: what it is over the target, squared and summed */
+    uint64_t *until; /* [gpus][experts + 1]: the step until which an expert must stay away */
+    uint64_t step;   /* never falls */
     ep_climb_sum *if_less, *if_more; /* [experts + 1]: one replica fewer, one more */
-    uint64_t work;     /* comparisons done so far: the measure of effort, never time */
+    uint64_t work; /* comparisons done so far: the measure of effort, never time */
     uint64_t random;
 } ep_climb;
 

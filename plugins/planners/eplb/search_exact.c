@@ -12,13 +12,13 @@ typedef struct exact {
     const ep_task *t;
     const ep_domain *domain;
     uint32_t slots, live;
-    item *items;          /* [n]: experts, the hottest first, with their counts */
-    item *sorted;         /* [n]: the same, the largest share first */
-    double *load;         /* of each GPU */
-    uint32_t *filled;     /* slots of each GPU */
-    int32_t *trial;       /* [slots of the layer] */
-    double total, speed;  /* all load, all speed */
-    double value;         /* the best so far */
+    item *items;         /* [n]: experts, the hottest first, with their counts */
+    item *sorted;        /* [n]: the same, the largest share first */
+    double *load;        /* of each GPU */
+    uint32_t *filled;    /* slots of each GPU */
+    int32_t *trial;      /* [slots of the layer] */
+    double total, speed; /* all load, all speed */
+    double value;        /* the best so far */
     int32_t *plan;
     uint64_t work;
 } exact;
@@ -58,8 +58,7 @@ static bool holds(const exact *x, uint32_t g, uint32_t expert) {
 /* An empty GPU like one before it would only repeat what was tried there. */
 static bool repeats(const exact *x, uint32_t g) {
     for (uint32_t h = x->domain->gpu; h < g && !x->filled[g]; h++)
-        if (!x->filled[h] && size_of(x, h) == size_of(x, g) &&
-            x->t->inverse[h] == x->t->inverse[g])
+        if (!x->filled[h] && size_of(x, h) == size_of(x, g) && x->t->inverse[h] == x->t->inverse[g])
             return true;
     return false;
 }

@@ -17,8 +17,7 @@ typedef struct walk {
 } walk;
 
 void ep_partitions_init(ep_partitions *p, const ep_task *t, uint32_t limit) {
-    *p = (ep_partitions){.limit = limit,
-                         .items = kit_alloc((size_t)limit + 1, sizeof *p->items)};
+    *p = (ep_partitions){.limit = limit, .items = kit_alloc((size_t)limit + 1, sizeof *p->items)};
     for (uint32_t i = 0; i <= limit; i++)
         p->items[i].node = kit_alloc(t->shape->groups, sizeof *p->items[i].node);
 }
@@ -113,7 +112,7 @@ static void visit(walk *w, uint32_t depth) {
         w->found->complete = false;
         return;
     }
-    w->work--;
+    w->work -= w->work < w->nodes ? w->work : w->nodes;
     if (depth > 0 && sums_bound(w) >= worst_kept(w->found))
         return;
     if (depth == w->groups) {
@@ -164,8 +163,8 @@ static void walk_init(walk *w, ep_partitions *p, const ep_task *t, uint64_t work
             w->speed[n] += t->inverse[g] > 0 ? 1 / t->inverse[g] : 0;
     for (uint32_t g = 0; g < groups; g++) { /* insertion: groups are few */
         uint32_t i = g;
-        for (; i > 0 && w->group_load[(size_t)w->order[i - 1] * dims] <
-                            w->group_load[(size_t)g * dims];
+        for (; i > 0 &&
+               w->group_load[(size_t)w->order[i - 1] * dims] < w->group_load[(size_t)g * dims];
              i--)
             w->order[i] = w->order[i - 1];
         w->order[i] = g;

@@ -19,8 +19,8 @@ typedef struct ep_partitions {
 void ep_partitions_init(ep_partitions *p, const ep_task *t, uint32_t limit);
 void ep_partitions_finish(ep_partitions *p);
 
-/* Looks at partitions of as many groups on every node that leave each expert a slot, as many of them as
- * `work` allows. */
+/* Looks at partitions of as many groups on every node that leave each expert a slot, as many of
+ * them as `work` allows. */
 void ep_partitions_find(ep_partitions *p, const ep_task *t, uint64_t work);
 
 #endif

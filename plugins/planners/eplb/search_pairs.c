@@ -16,8 +16,8 @@ typedef struct pairs {
     const ep_domain *domain;
     uint32_t slots, cap;    /* most replicas of an expert */
     uint32_t *count, *best; /* [experts] */
-    pair_item *items; /* [slots], rising */
-    pair_item *next;  /* [slots]: after the move in hand */
+    pair_item *items;       /* [slots], rising */
+    pair_item *next;        /* [slots]: after the move in hand */
     uint32_t *over, n_over; /* pairs over the target, by their smaller item */
 } pairs;
 
@@ -143,7 +143,7 @@ static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) 
 }
 
 uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor, uint64_t work,
-                       uint64_t *random, uint32_t *count) {
+                         uint64_t *random, uint32_t *count) {
     uint32_t gpus = domain->gpu_end - domain->gpu;
     pairs p = {
         .t = t,

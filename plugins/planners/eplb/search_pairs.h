@@ -15,7 +15,6 @@ uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor
 
 /* The largest share with the smallest, and so on: into the domain's slots of a plan. May put two
  * replicas of an expert on one GPU. */
-void ep_pairs_plan(const ep_task *t, const ep_domain *domain, const uint32_t *count,
-                   int32_t *plan);
+void ep_pairs_plan(const ep_task *t, const ep_domain *domain, const uint32_t *count, int32_t *plan);
 
 #endif

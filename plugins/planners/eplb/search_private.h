@@ -33,11 +33,11 @@ typedef struct ep_task {
 /* A plan that moves change. */
 typedef struct ep_state {
     const ep_task *task;
-    uint32_t *expert; /* of each slot */
-    uint32_t *count;  /* [experts + 1] */
-    double *share;    /* [experts + 1][dims]: load of one replica */
-    double *gpu_load; /* [gpus][dims] */
-    uint16_t *held;   /* [gpus][experts + 1]: replicas of an expert on a GPU */
+    uint32_t *expert;             /* of each slot */
+    uint32_t *count;              /* [experts + 1] */
+    double *share;                /* [experts + 1][dims]: load of one replica */
+    double *gpu_load;             /* [gpus][dims] */
+    uint16_t *held;               /* [gpus][experts + 1]: replicas of an expert on a GPU */
     uint32_t *head, *next, *prev; /* slots of an expert as a list; UINT32_MAX ends it */
     int64_t moves;
 } ep_state;

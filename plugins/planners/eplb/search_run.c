@@ -5,15 +5,16 @@
 #include "search_exact.h"
 #include "search_pairs.h"
 
-#define PATIENCE 8 /* steps without progress before an attempt ends */
-#define LEVEL 0.02 /* between targets of starts */
+#define COST_OF_PAIR 2 /* beside a comparison of the climb */
+#define SMALL 48       /* layers with fewer slots get as much work */
+#define LEVEL 0.02     /* between targets of starts */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
     s->climb.work = 0;
     *r = (ep_run){
         .s = s,
         .means = means,
-        .end = means->work * s->task.slots,
+        .end = means->work * (s->task.slots > SMALL ? s->task.slots : SMALL),
         .plan = plan,
         .value = INFINITY,
         .limit = means->partitions * means->levels * means->rules + 2,
@@ -38,7 +39,8 @@ void ep_run_offer(ep_run *r) {
 }
 
 ep_candidate *ep_run_add(ep_run *r, const uint32_t *node, double floor) {
-    ep_candidate *c = &r->candidate[r->n++];
+    ep_candidate *c = &r->candidate[r->n];
+    c->order = r->n++;
     c->value = ep_state_value(&r->s->state, NULL);
     c->floor = floor;
     c->node = node;
@@ -54,6 +56,19 @@ static void aim(ep_search *s, double target, double value) {
             s->task.objective == EP_STEP_MAX ? s->most[d] * target / value : target;
 }
 
+/* Whether the plan in hand is a candidate already. */
+static bool known(const ep_run *r) {
+    const ep_state *state = &r->s->state;
+    for (uint32_t k = 0; k < r->n; k++) {
+        uint32_t i = 0;
+        while (i < state->task->slots && (uint32_t)r->candidate[k].plan[i] == state->expert[i])
+            i++;
+        if (i == state->task->slots)
+            return true;
+    }
+    return false;
+}
+
 void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
     ep_search *s = r->s;
     int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
@@ -62,7 +77,8 @@ void ep_run_starts(ep_run *r, const uint32_t *node, double floor) {
             aim(s, floor * (1 + LEVEL * level), floor);
             ep_starter_plan(&s->starter, s->target, rule, plan);
             ep_adopt(s, plan);
-            ep_run_add(r, node, floor);
+            if (!known(r))
+                ep_run_add(r, node, floor);
         }
     free(plan);
 }
@@ -100,17 +116,16 @@ void ep_run_improve(ep_run *r, ep_candidate *c, double goal, uint64_t work) {
                                 !good_enough(r, c->value, c->floor) &&
                                 c->value - low > 1e-4 * c->value;) {
         double target = fmax(goal, low + (c->value - low) / 2);
-        if (!attempt(r, c, target, end, PATIENCE))
+        if (!attempt(r, c, target, end, r->means->patience))
             low = target;
     }
     /* Then from other numbers of replicas, with targets nearer and nearer to the value. */
-    for (uint32_t k = 0; s->climb.work < end && c->value > goal &&
-                         !good_enough(r, c->value, c->floor);
-         k++) {
+    for (uint32_t k = 0;
+         s->climb.work < end && c->value > goal && !good_enough(r, c->value, c->floor); k++) {
         double target = fmax(goal, c->value - (c->value - c->floor) / (double)(2 << k % 5));
         if (s->task.moves == INT64_MAX)
             ep_climb_kick(&s->climb, &s->state, 1 + k % 3);
-        attempt(r, c, target, end, 2 * PATIENCE + k);
+        attempt(r, c, target, end, 2 * r->means->patience + k);
     }
 }
 
@@ -122,20 +137,27 @@ static void improve_pairs(ep_run *r, ep_candidate *c, uint64_t work) {
     ep_counts(s->task.shape, c->plan, count);
     for (uint32_t i = 0; i < domains; i++) {
         ep_domain domain = ep_task_domain(s, i);
-        s->climb.work += ep_pairs_search(&s->task, &domain, c->floor, work / domains,
+        uint64_t pairs = ep_pairs_search(&s->task, &domain, c->floor, work / domains / COST_OF_PAIR,
                                          &s->climb.random, count);
+        s->climb.work += COST_OF_PAIR * pairs;
         ep_pairs_plan(&s->task, &domain, count, c->plan);
     }
     free(count);
+    ep_state_set(&s->state, c->plan);
+    double wanted = ep_state_value(&s->state, NULL);
     ep_adopt(s, c->plan);
     ep_run_offer(r);
-    if (ep_state_value(&s->state, NULL) < c->value)
-        ep_state_get(&s->state, c->plan);
+    ep_state_get(&s->state, c->plan);
+    c->value = ep_state_value(&s->state, NULL);
+    if (c->value > wanted) /* without duplicates, other counts may be better */
+        ep_run_improve(r, c, r->floor, work);
 }
 
 static int compare_candidates(const void *a, const void *b) {
     const ep_candidate *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 void ep_run_compete(ep_run *r) {
@@ -147,11 +169,13 @@ void ep_run_compete(ep_run *r) {
     }
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
-    for (; n && s->climb.work < r->end; n = n > 1 ? (n + 1) / 2 : 1) {
+    n = pairs && n > 1 ? 1 : n; /* the counts of all come together soon */
+    while (s->climb.work < r->end) {
+        uint64_t before = s->climb.work;
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)
-            n--; /* could not become the best; the sort left the others in order */
-        uint64_t share = (r->end - s->climb.work) / (n > 1 ? 2 * n : 1), done = s->climb.work;
+            n--; /* it can not become the best */
+        uint64_t share = (r->end - before) / (n > 1 ? 2 * n : 1);
         for (uint32_t i = 0; i < n && !good_enough(r, r->value, r->floor); i++) {
             ep_candidate *c = &r->candidate[i];
             ep_task_settle(s, c->node);
@@ -160,8 +184,9 @@ void ep_run_compete(ep_run *r) {
             else
                 ep_run_improve(r, c, r->floor, share);
         }
-        if (good_enough(r, r->value, r->floor) || s->climb.work == done)
-            return;
+        if (s->climb.work == before)
+            return; /* all are as good as they can be */
+        n = n > 1 ? (n + 1) / 2 : n;
     }
 }
 

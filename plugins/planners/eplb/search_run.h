@@ -9,26 +9,28 @@
 typedef struct ep_means {
     uint64_t work;
     uint32_t partitions, levels, rules; /* of starts, and what each is made with */
-    uint32_t rivals;             /* candidates that are improved */
-    uint32_t rounds;             /* of the bound for few slots */
-    uint64_t exact;              /* steps of branch and bound */
-    double tolerance;            /* this close to the bound is good enough */
+    uint32_t rivals;                    /* candidates that are improved */
+    uint32_t patience;                  /* steps without progress before an attempt ends */
+    uint32_t rounds;                    /* of the bound for few slots */
+    uint64_t exact;                     /* steps of branch and bound */
+    double tolerance;                   /* this close to the bound is good enough */
 } ep_means;
 
 typedef struct ep_candidate {
-    double value, floor; /* no plan with its homes is below the floor */
+    double value, floor;  /* no plan with its homes is below the floor */
     const uint32_t *node; /* of each group; NULL: any */
-    const int32_t *base; /* what each attempt begins from; NULL: the best so far */
+    const int32_t *base;  /* what each attempt begins from; NULL: the best so far */
     int32_t *plan;
+    uint32_t order; /* in which it came */
 } ep_candidate;
 
 typedef struct ep_run {
     ep_search *s;
     const ep_means *means;
-    uint64_t end;   /* of the work */
-    int32_t *plan;  /* the best so far */
-    double value;   /* of it */
-    double floor;   /* no plan is below; a plan that is at it is proven */
+    uint64_t end;  /* of the work */
+    int32_t *plan; /* the best so far */
+    double value;  /* of it */
+    double floor;  /* no plan is below; a plan that is at it is proven */
     ep_candidate *candidate;
     uint32_t n, limit; /* candidates */
 } ep_run;

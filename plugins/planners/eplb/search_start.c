@@ -110,8 +110,8 @@ static bool holds(const ep_starter *s, const int32_t *plan, uint32_t gpu, uint32
 }
 
 /* The GPU that a replica leaves with the least load, in parts of the target. */
-static uint32_t lightest(const ep_starter *s, const domain *d, const int32_t *plan,
-                         uint32_t e, bool again) {
+static uint32_t lightest(const ep_starter *s, const domain *d, const int32_t *plan, uint32_t e,
+                         bool again) {
     const ep_task *t = s->task;
     uint32_t best = EP_END;
     double least = INFINITY, one = 1.0 / s->count[e];

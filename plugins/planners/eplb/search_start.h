@@ -15,16 +15,16 @@ typedef enum ep_spare_rule {
 
 typedef struct ep_starter {
     const ep_task *task;
-    double *weight;       /* [experts]: load over target, in the worst dimension */
-    double *scale;        /* [dims]: 1 / target */
-    uint32_t *count;      /* [experts] */
-    double *gpu_load;     /* [gpus][dims] */
-    uint32_t *filled;     /* slots of each GPU */
+    double *weight;   /* [experts]: load over target, in the worst dimension */
+    double *scale;    /* [dims]: 1 / target */
+    uint32_t *count;  /* [experts] */
+    double *gpu_load; /* [gpus][dims] */
+    uint32_t *filled; /* slots of each GPU */
     struct ep_item {
         double share;
         uint32_t expert;
         bool many; /* on most GPUs: they come first, while all have room */
-    } *items; /* [experts] */
+    } * items;     /* [experts] */
 } ep_starter;
 
 void ep_starter_init(ep_starter *s, const ep_task *task);

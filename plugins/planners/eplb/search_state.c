@@ -89,8 +89,7 @@ void ep_state_set(ep_state *s, const int32_t *plan) {
 
 void ep_state_get(const ep_state *s, int32_t *ret_plan) {
     for (uint32_t i = 0; i < s->task->slots; i++)
-        ret_plan[i] =
-            s->expert[i] == s->task->experts ? MILL_NO_EXPERT : (int32_t)s->expert[i];
+        ret_plan[i] = s->expert[i] == s->task->experts ? MILL_NO_EXPERT : (int32_t)s->expert[i];
 }
 
 static void refresh_holders(ep_state *s, uint32_t e) {

@@ -28,8 +28,8 @@ void ep_task_remember(ep_search *s, const int32_t *previous, int64_t moves);
  * forbidden if the shape says so and GPUs can be filled without them. */
 void ep_task_settle(ep_search *s, const uint32_t *node_of_group);
 
-/* The node of each group in a plan; EP_ANY_NODE: several, or none. Returns whether each has one, and
- * every node as many groups. */
+/* The node of each group in a plan; EP_ANY_NODE: several, or none. Returns whether each has one,
+ * and every node as many groups. */
 bool ep_task_nodes_of(const ep_search *s, const int32_t *plan, uint32_t *ret_node);
 
 /* How many parts the layer falls into: nodes if every expert has a home, else 1. */

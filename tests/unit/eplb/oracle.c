@@ -25,7 +25,7 @@ static uint32_t number(const cJSON *json, const char *name) {
 /* false: a load is NaN, infinite (these are texts) or negative. */
 static bool read_loads(oracle_case *c, const cJSON *json) {
     const cJSON *row, *cell;
-    double *at = c->load = g_new(double, (size_t)c->layers *c->shape.experts);
+    double *at = c->load = g_new(double, (size_t)c->layers * c->shape.experts);
     cJSON_ArrayForEach(row, data_field(json, "weights")) {
         cJSON_ArrayForEach(cell, row) {
             if (!cJSON_IsNumber(cell) || cell->valuedouble < 0)
@@ -62,10 +62,9 @@ static void read_shape(oracle_case *c, const cJSON *json) {
 
 static void read_plans(oracle_case *c, const cJSON *json) {
     const cJSON *row, *cell;
-    int32_t *at = c->plan = g_new(int32_t, (size_t)c->layers *c->shape.slots);
-    cJSON_ArrayForEach(row, data_field(json, "phy2log"))
-        cJSON_ArrayForEach(cell, row)
-            *at++ = (int32_t)cell->valuedouble;
+    int32_t *at = c->plan = g_new(int32_t, (size_t)c->layers * c->shape.slots);
+    cJSON_ArrayForEach(row, data_field(json, "phy2log")) cJSON_ArrayForEach(cell, row) *at++ =
+        (int32_t)cell->valuedouble;
 }
 
 static oracle_case *read_case(const char *folder, const char *name) {
@@ -118,8 +117,7 @@ GPtrArray *oracle_cases(const char *folder) {
     g_autoptr(GPtrArray) exact = read_table(folder, "exact_small.tsv");
     for (guint i = 0; i < index->len; i++) {
         char **fields = index->pdata[i];
-        oracle_case *c =
-            g_str_has_prefix(fields[1], "error") ? NULL : read_case(folder, fields[0]);
+        oracle_case *c = g_str_has_prefix(fields[1], "error") ? NULL : read_case(folder, fields[0]);
         if (c)
             g_ptr_array_add(cases, c);
     }

@@ -12,13 +12,13 @@ typedef struct oracle_case {
     ep_shape shape; /* distinct is not set */
     bool hierarchical;
     uint32_t layers;
-    double *load;       /* [layers][experts] */
-    int32_t *plan;      /* [layers][slots], of eplb.py */
-    double layer_ms;    /* eplb.py's time for a layer */
+    double *load;    /* [layers][experts] */
+    int32_t *plan;   /* [layers][slots], of eplb.py */
+    double layer_ms; /* eplb.py's time for a layer */
     uint32_t *first, *node;
     struct oracle_layer { /* NaN: not known */
         double lower_bound, best, best_distinct, optimum;
-    } *known; /* [layers] */
+    } * known; /* [layers] */
 } oracle_case;
 
 /* All cases with loads that a search takes: finite, not negative. Of oracle_case *. */

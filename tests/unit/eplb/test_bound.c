@@ -26,8 +26,13 @@ static double bound_of(uint32_t gpus, uint32_t slots, uint32_t experts, const do
     g_autofree uint32_t *first = g_new(uint32_t, gpus + 1), *node = g_new0(uint32_t, gpus);
     for (uint32_t g = 0; g <= gpus; g++)
         first[g] = g * slots;
-    ep_shape shape = {.experts = experts, .slots = gpus * slots, .gpus = gpus, .nodes = 1,
-                      .groups = 1, .first = first, .node = node};
+    ep_shape shape = {.experts = experts,
+                      .slots = gpus * slots,
+                      .gpus = gpus,
+                      .nodes = 1,
+                      .groups = 1,
+                      .first = first,
+                      .node = node};
     ep_search *s = ep_search_create(&shape);
     ep_loads loads = {experts, 1, load};
     double bound = ep_bound(s, &loads, EP_GLOBAL, EP_MEAN);
@@ -38,8 +43,8 @@ static double bound_of(uint32_t gpus, uint32_t slots, uint32_t experts, const do
 static void test_known(void) {
     const double even[] = {3, 3, 3, 3}, hot[] = {100, 1, 1, 1}, none[] = {0, 0, 0, 0};
     g_assert_cmpfloat_with_epsilon(bound_of(2, 2, 4, even), 6, 1e-9);
-    g_assert_cmpfloat_with_epsilon(bound_of(2, 2, 4, hot), 101, 1e-9);  /* with the coldest */
-    g_assert_cmpfloat_with_epsilon(bound_of(8, 1, 4, hot), 20, 1e-6);   /* five replicas */
+    g_assert_cmpfloat_with_epsilon(bound_of(2, 2, 4, hot), 101, 1e-9); /* with the coldest */
+    g_assert_cmpfloat_with_epsilon(bound_of(8, 1, 4, hot), 20, 1e-6);  /* five replicas */
     g_assert_cmpfloat_with_epsilon(bound_of(1, 4, 4, hot), 103, 1e-9);
     g_assert_cmpfloat(bound_of(2, 2, 4, none), ==, 0);
 }
@@ -48,8 +53,8 @@ static void test_known(void) {
 static void test_groups(void) {
     const uint32_t first[] = {0, 2, 4}, node[] = {0, 1};
     const double load[] = {8, 7, 2, 1};
-    ep_shape shape = {.experts = 4, .slots = 4, .gpus = 2, .nodes = 2, .groups = 4,
-                      .first = first, .node = node};
+    ep_shape shape = {
+        .experts = 4, .slots = 4, .gpus = 2, .nodes = 2, .groups = 4, .first = first, .node = node};
     ep_search *s = ep_search_create(&shape);
     ep_loads loads = {4, 1, load};
     g_assert_cmpfloat_with_epsilon(ep_bound(s, &loads, EP_HIERARCHICAL, EP_MEAN), 9, 1e-9);

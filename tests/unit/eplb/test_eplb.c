@@ -198,6 +198,11 @@ static void test_moves(void) {
     b = run(&loads, &was, SETTINGS("max-moves=0"));
     g_assert_cmpmem(plan_of(b)->expert, sizeof expert, expert, sizeof expert);
     bench_destroy(b);
+    fails(&loads, &was, SETTINGS("replicas=6"), MILL_E_CONFIG,
+          "the previous plan has 4 slots on 2 GPUs, this one 6 on 2: leave these options out, or "
+          "the plan");
+    fails(&loads, &was, SETTINGS("slots-per-gpu=1,3"), MILL_E_CONFIG,
+          "GPU 0 has 2 slots in the previous plan and 1 in this one");
 }
 
 /* A failed GPU holds nothing; before, it did its part. */
@@ -281,6 +286,9 @@ static void test_faults(void) {
           "failed: there is no GPU 4; they are 0 to 3");
     fails(&loads, NULL, SETTINGS("gpus=4", "layers=1"), MILL_E_CONFIG,
           "layers: the loads have no layer 1; theirs are 0 to 0");
+    fails(&loads, NULL, SETTINGS("slots-per-gpu=0,0"), MILL_E_CONFIG,
+          "0 slots, less those of failed GPUs, do not hold 12 experts under this policy: more "
+          "replicas, or policy = global");
 }
 
 /* Numbers of slots that do not divide, GPUs of unequal size and speed. */
@@ -290,6 +298,10 @@ static void test_uneven(void) {
     bench *b = run(&loads, NULL, SETTINGS("gpus=3", "replicas=4", "uneven=yes"));
     g_assert_cmpuint(plan_of(b)->first[1], ==, 2);
     assert_near(look_ratio(report_of(b), "balancedness_vllm", "after"), 8.0 / 12);
+    bench *again = run(&loads, plan_of(b), SETTINGS(NULL)); /* sizes are those of the plan before */
+    g_assert_cmpmem(plan_of(again)->expert, 4 * sizeof(int32_t), plan_of(b)->expert,
+                    4 * sizeof(int32_t));
+    bench_destroy(again);
     bench_destroy(b);
     b = run(&loads, NULL, SETTINGS("slots-per-gpu=1,3", "speeds=1,3"));
     g_assert_cmpuint(plan_of(b)->first[1], ==, 1);

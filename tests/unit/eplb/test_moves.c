@@ -71,8 +71,13 @@ static int compare(const void *a, const void *b) {
 
 static void test_relabel(void) {
     const uint32_t starts[] = {0, 3, 6, 9, 12, 15, 18}, nodes[] = {0, 0, 1, 1, 2, 2};
-    ep_shape shape = {.experts = 9, .slots = 18, .gpus = 6, .nodes = 3, .groups = 1,
-                      .first = starts, .node = nodes};
+    ep_shape shape = {.experts = 9,
+                      .slots = 18,
+                      .gpus = 6,
+                      .nodes = 3,
+                      .groups = 1,
+                      .first = starts,
+                      .node = nodes};
     g_autoptr(GRand) random = g_rand_new_with_seed(1);
     for (int round = 0; round < 60; round++) {
         bool whole_nodes = round % 2;

@@ -84,7 +84,7 @@ static void test_faults(void) {
         "12 experts do not divide into 10 equal groups; nearest number of groups: 6 or 12");
     assert_fault(12, 14, 4, 2, 7,
                  "7 GPUs do not divide over 2 nodes; nearest number of GPUs: 6 or 8");
-    assert_fault(12, 16, 2, 2, 1, "1 GPUs do not divide over 2 nodes; nearest number of GPUs: 2");
+    assert_fault(12, 16, 2, 2, 1, "1 GPU does not divide over 2 nodes; nearest number of GPUs: 2");
     assert_fault(12, 15, 4, 2, 8,
                  "15 slots do not divide over 8 GPUs; nearest number of slots: 16");
     assert_fault(12, 20, 4, 2, 8,

@@ -21,7 +21,9 @@ static void test_exhaustive(void) {
             continue; /* duplicates cannot be avoided */
         rounds++;
         ep_search *s = ep_search_create(&t.shape);
-        ep_goal goal = {.policy = t.policy, .objective = t.objective, .effort = EP_SEARCH_BEST,
+        ep_goal goal = {.policy = t.policy,
+                        .objective = t.objective,
+                        .effort = EP_SEARCH_BEST,
                         .moves = MILL_UNKNOWN};
         int32_t plan[8];
         ep_answer a;
@@ -115,7 +117,7 @@ static void test_rules(void) {
             goal.policy = EP_GLOBAL;
         }
         ep_answer a = plan(&l, &goal, best);
-        g_assert_cmpfloat(a.value, <=, a.bound * 1.2);
+        g_assert_cmpfloat(a.value, <=, a.bound * 1.4); /* of several steps it is not tight */
         layer_finish(&l);
     }
 }
@@ -194,6 +196,15 @@ static void test_limit(void) {
             last = a.value;
         }
         g_assert_cmpfloat(last, <, stale);
+        /* a start counts if the limit is wide enough for it */
+        int32_t fresh[SLOTS];
+        ep_goal other = goal;
+        other.previous = NULL;
+        other.effort = EP_SEARCH_BEST;
+        double best = plan(&l, &other, fresh).value;
+        goal.start = fresh;
+        goal.moves = SLOTS;
+        g_assert_cmpfloat(plan(&l, &goal, after).value, <=, best);
         layer_finish(&l);
     }
 }
@@ -271,8 +282,14 @@ static void test_fits(void) {
 static void test_extremes(void) {
     const uint32_t first[] = {0, 3, 6}, node[] = {0, 0};
     double load[] = {0, 0};
-    ep_shape shape = {.experts = 2, .slots = 6, .gpus = 2, .nodes = 1, .groups = 1,
-                      .first = first, .node = node, .distinct = true};
+    ep_shape shape = {.experts = 2,
+                      .slots = 6,
+                      .gpus = 2,
+                      .nodes = 1,
+                      .groups = 1,
+                      .first = first,
+                      .node = node,
+                      .distinct = true};
     ep_search *s = ep_search_create(&shape);
     ep_loads loads = {2, 1, load};
     int32_t best[6];

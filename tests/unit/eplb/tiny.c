@@ -12,8 +12,8 @@ static void make_gpus(tiny *t, GRand *random, uint32_t nodes) {
     uint32_t most = gpus > 2 ? 2 : 3, size = (uint32_t)g_rand_int_range(random, 1, (int)most + 1);
     bool unequal = g_rand_int_range(random, 0, 4) == 0;
     for (uint32_t g = 0; g < gpus; g++) {
-        t->first[g + 1] = t->first[g] +
-                          (unequal ? (uint32_t)g_rand_int_range(random, 1, (int)most + 1) : size);
+        t->first[g + 1] =
+            t->first[g] + (unequal ? (uint32_t)g_rand_int_range(random, 1, (int)most + 1) : size);
         t->node[g] = g / (gpus / nodes);
         t->speed[g] = fast ? g_rand_int_range(random, 2, 5) * 0.5 : 1;
     }
