@@ -143,7 +143,7 @@ static void there_and_back(const mill_expert_plan *p, unsigned f) {
 static void test_round_trip(gconstpointer data) {
     unsigned f = GPOINTER_TO_UINT(data);
     bool own = f == 0, npy = f == 5;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 30; i++) {
         shape s = {
             .layers = (uint32_t)g_test_rand_int_range(1, 5),
             .nodes = (uint32_t)g_test_rand_int_range(1, 4),
