@@ -108,17 +108,18 @@ static void run_item(draw *d, uint32_t rank, pp_item item) {
     g_array_append_val(d->orders[rank], item);
 }
 
-static void draw_orders(draw *d) {
-    uint32_t ranks = d->places->ranks;
-    for (uint32_t idle = 0; idle < 8 * ranks;) {
-        uint32_t rank = below(ranks);
+/* One more operation, of the first rank from a random one on that has any; false: all is done. */
+static bool draw_item(draw *d) {
+    uint32_t ranks = d->places->ranks, first = below(ranks);
+    for (uint32_t i = 0; i < ranks; i++) {
+        uint32_t rank = (first + i) % ranks;
         list_possible(d, rank);
-        idle++;
         if (d->possible->len == 0)
             continue;
         run_item(d, rank, g_array_index(d->possible, pp_item, below(d->possible->len)));
-        idle = 0;
+        return true;
     }
+    return false;
 }
 
 static const pp_plan *build(const draw *d, mill_run *run, pp_place place) {
@@ -158,7 +159,8 @@ static const pp_plan *draw_plan(mill_run *run, bool runs) {
     d.done = g_new0(done, ranks * chunks * d.places->per_cell);
     for (uint32_t rank = 0; rank < ranks; rank++)
         d.orders[rank] = g_array_new(FALSE, FALSE, sizeof(pp_item));
-    draw_orders(&d);
+    while (draw_item(&d)) {
+    }
     const pp_plan *plan = build(&d, run, place);
     const char *fault = "";
     g_assert_true(pp_whole(run, plan, &fault));
