@@ -5,9 +5,8 @@
 #ifndef DUALPIPE_BUBBLE_H
 #define DUALPIPE_BUBBLE_H
 
-#include "families.h"
 #include "forms.h"
-#include "sim.h"
+#include "search.h"
 
 #include <tracemill/chunk_times.h>
 #include <tracemill/kit/report.h>
@@ -39,7 +38,7 @@ typedef struct bubble_options {
     int64_t most_operations;
 } bubble_options;
 
-/* ---------------------------------------------------------------- durations (inputs.c) */
+/* ---------------------------------------------------------------- durations (bubble_inputs.c) */
 
 /* The model, cut into `n` equal shares of its layers; how long each takes on each basis. */
 typedef struct bubble_inputs {
@@ -52,7 +51,7 @@ typedef struct bubble_inputs {
     const mill_chunk_cost *costs; /* costs[share * n_bases + basis] */
 } bubble_inputs;
 
-/* Rows of the file of the option `table` (table.c). */
+/* Rows of the file of the option `table` (bubble_table.c). */
 mill_status bubble_read_table(mill_run *run, const char *path, mill_chunk_cost **ret_costs,
                               size_t *ret_n);
 /* Two of B, Bi and W give the third. False: they are all known and B is not Bi + W, or a part is
@@ -63,7 +62,7 @@ bool bubble_equal(const bubble_inputs *in);
 /* The mean over shares, so for alike ones what each costs. */
 mill_chunk_cost bubble_mean_cost(const bubble_inputs *in, size_t basis);
 
-/* ---------------------------------------------------------------- cases (cases.c) */
+/* ---------------------------------------------------------------- cases (bubble_cases.c) */
 
 /* What is asked for. */
 typedef struct bubble_case {
@@ -85,6 +84,11 @@ typedef struct bubble_case {
     int64_t live, live_weight;                      /* most of any rank, in chunks */
 } bubble_case;
 
+/* Makespans over seeds. */
+typedef struct bubble_jitter {
+    int64_t mean, p50, p95, max;
+} bubble_jitter;
+
 typedef struct bubble_analysis {
     const bubble_options *options;
     const mill_schedule *measured; /* or NULL */
@@ -103,13 +107,14 @@ typedef struct bubble_analysis {
     const bubble_case *baseline; /* 1F1B at its side, or NULL */
     bubble_case *what_if;        /* n_what_if, grouped by `detail`; the first is as it is */
     size_t n_what_if;
-    kit_stats *jitter; /* of each schedule: makespans over seeds; NULL: no jitter */
+    const pp_found *found; /* by the search; NULL: none was asked for */
+    bubble_jitter *jitter; /* of each schedule; NULL: no jitter */
 } bubble_analysis;
 
-/* a->in (inputs.c). times: or NULL. */
+/* a->in (bubble_inputs.c). times: or NULL. */
 mill_status bubble_read_inputs(mill_run *run, const mill_chunk_times *times, bubble_analysis *a);
-/* The durations of a case for the cells of its plan (timing.c); NULL with a reason in c->reason if
- * the schedule needs one that is not known. */
+/* The durations of a case for the cells of its plan (bubble_timing.c); NULL with a reason in
+ * c->reason if the schedule needs one that is not known. */
 const pp_timing *bubble_timing(mill_run *run, const bubble_analysis *a, bubble_case *c);
 /* F&B if all communication of both chunks were hidden can be told. */
 bool bubble_can_hide(const bubble_analysis *a);
@@ -122,7 +127,11 @@ bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, in
                            size_t basis);
 /* All of a->cases, the best, those in detail, jitter. */
 mill_status bubble_compare(mill_run *run, bubble_analysis *a);
-/* a->what_if (what_if.c). */
+/* a->what_if (bubble_what_if.c). Changes that findings rest on: */
+#define BUBBLE_AS_IS "as it is"
+#define BUBBLE_HIDDEN "all communication of F&B hidden"
+#define BUBBLE_ALIKE "stages and ranks alike"
+#define BUBBLE_NO_TRANSFERS "transfers take no time"
 mill_status bubble_ask_what_if(mill_run *run, bubble_analysis *a);
 
 static inline const bubble_case *bubble_at(const bubble_analysis *a, size_t m, size_t schedule,
@@ -130,7 +139,7 @@ static inline const bubble_case *bubble_at(const bubble_analysis *a, size_t m, s
     return &a->cases[(m * a->n_schedules + schedule) * a->in.n_bases + basis];
 }
 
-/* ---------------------------------------------------------------- memory (memory.c) */
+/* ---------------------------------------------------------------- memory (bubble_memory.c) */
 
 /* Chunks that make a device's whole share of the model: V-shapes cut it in two. */
 static inline uint32_t bubble_chunks_a_share(const pp_plan *plan) {
@@ -142,9 +151,13 @@ int64_t bubble_live(const bubble_analysis *a, const bubble_case *c);
 int64_t bubble_memory(const bubble_analysis *a, const bubble_case *c);
 bool bubble_fits(const bubble_analysis *a, const bubble_case *c); /* true where it is unknown */
 
+/* ---------------------------------------------------------------- search */
+
+mill_status bubble_search(mill_run *run, bubble_analysis *a); /* fills a->found */
+
 /* ---------------------------------------------------------------- telling */
 
-mill_report *bubble_tell(mill_run *run, const bubble_analysis *a); /* tell.c */
+mill_report *bubble_tell(mill_run *run, const bubble_analysis *a);
 void bubble_tell_memory(mill_run *run, kit_report *r, const bubble_analysis *a);
 void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a);  /* tell_forms.c */
 void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a); /* detail.c */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *bubble_text(mill_run *run, const char *format, ...) {
@@ -15,6 +16,13 @@ const char *bubble_text(mill_run *run, const char *format, ...) {
     size_t length = n < (int)sizeof text ? (size_t)n : sizeof text - 1;
     char *copy = mill_scratch(run, length + 1);
     memcpy(copy, text, length);
+    return copy;
+}
+
+const char *bubble_id(mill_run *run, const char *id) {
+    char *copy = mill_scratch(run, strlen(id) + 1);
+    for (size_t i = 0; id[i]; i++)
+        copy[i] = id[i] == '-' ? '_' : id[i];
     return copy;
 }
 
@@ -156,6 +164,22 @@ static mill_status simulate_sample(mill_run *run, void *arg, size_t i) {
     return status;
 }
 
+static int compare(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Percentiles by nearest rank. */
+static bubble_jitter jitter_of(int64_t *v, size_t n) {
+    qsort(v, n, sizeof *v, compare);
+    return (bubble_jitter){
+        .mean = kit_stats_of(v, n).mean,
+        .p50 = v[(n * 50 + 99) / 100 - 1],
+        .p95 = v[(n * 95 + 99) / 100 - 1],
+        .max = v[n - 1],
+    };
+}
+
 static mill_status shake(mill_run *run, bubble_analysis *a) {
     size_t n = (size_t)a->options->samples;
     a->jitter = mill_scratch(run, a->n_schedules * sizeof *a->jitter);
@@ -167,7 +191,7 @@ static mill_status shake(mill_run *run, bubble_analysis *a) {
         mill_status status = run->host->parallel(run, n, simulate_sample, &s);
         if (status != MILL_OK)
             return status;
-        a->jitter[k] = kit_stats_of(s.makespans, n);
+        a->jitter[k] = jitter_of(s.makespans, n);
     }
     return MILL_OK;
 }

@@ -41,12 +41,11 @@ static const kit_column columns[] = {
     {0},
 };
 
-void bubble_tell_memory(mill_run *run, kit_report *r, const bubble_analysis *a) {
+void bubble_tell_memory(kit_report *r, const bubble_analysis *a) {
     kit_table *t = kit_table_of(r, "memory", "Memory of a device",
                                 "The most of any device. Shares: of what a device keeps of one "
                                 "micro-batch for its whole part of the model.",
                                 columns);
-    (void)run;
     kit_table_column(t, MILL_KIND_REAL, "shares", "in shares", "micro-batches",
                      "Peak by the rule of the option freed, in micro-batches of a whole device.");
     if (a->activations != MILL_UNKNOWN)
