@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Closed forms of the makespan and the bubble, ours and published ones, and lower bounds.
  *
- * They hold for equal stages and no latency. Ours are exact where `bubble` is known: checked against
- * the simulation on thousands of random cases by tests.
+ * They hold for equal stages and no latency. Ours are exact where `bubble` is known: checked
+ * against the simulation on thousands of random cases by tests.
  */
 #ifndef DUALPIPE_FORMS_H
 #define DUALPIPE_FORMS_H
@@ -15,15 +15,15 @@
 typedef struct pp_form {
     const char *published_formula; /* "(PP/2 - 1)(F&B + B - 3W)", or NULL */
     const char *exact_formula;     /* of the bubble, or NULL: none is known */
-    int64_t published; /* ns of bubble; may be negative out of its domain; MILL_UNKNOWN: none */
-    int64_t bubble;    /* ns, exact: makespan - busy of `which` rank; MILL_UNKNOWN: none known or
-                        * out of domain */
-    int64_t makespan;  /* ns, exact; MILL_UNKNOWN likewise */
-    int64_t span_idle; /* ns, exact: most that a rank stands still between its first start and its
-                        * last end. Given for ZB-H2, whose published bubble is this one; else
-                        * MILL_UNKNOWN, and the published one is to be set against `bubble` */
-    const char *which; /* whose idle time published and bubble are of: "every rank" */
-    const char *why;   /* why published and exact differ for these numbers; NULL: they do not */
+    int64_t published;  /* ns of bubble; may be negative out of its domain; MILL_UNKNOWN: none */
+    int64_t bubble;     /* ns, exact: makespan - busy of `which` rank; MILL_UNKNOWN: none known or
+                         * out of domain */
+    int64_t makespan;   /* ns, exact; MILL_UNKNOWN likewise */
+    int64_t span_idle;  /* ns, exact: most that a rank stands still between its first start and its
+                         * last end. Given for ZB-H2, whose published bubble is this one; else
+                         * MILL_UNKNOWN, and the published one is to be set against `bubble` */
+    const char *which;  /* whose idle time published and bubble are of: "every rank" */
+    const char *why;    /* why published and exact differ for these numbers; NULL: they do not */
     const char *domain; /* why exact is unknown though a formula is: "needs F&B >= max(F, B)"; NULL:
                          * it is known, or has no formula */
 } pp_form;

@@ -25,15 +25,16 @@ typedef struct pp_idle {
 } pp_idle;
 
 /* ret_idle: of each rank. */
-void pp_why_idle(mill_run *run, const pp_plan *plan, const pp_result *result, pp_idle *ret_idle);
+void pp_why_idle(const pp_plan *plan, const pp_result *result, pp_idle *ret_idle);
 
 /* How an operation of the critical path came to its start. */
-typedef enum pp_step {
-    PP_STEP_RANK,     /* its rank was busy before, or it is the first of all */
-    PP_STEP_TRANSFER, /* a transfer from another rank; blocking: one that the other rank came to last
+typedef enum pp_how {
+    PP_BY_RANK,     /* its rank was busy before, or it is the first of all */
+    PP_BY_TRANSFER, /* a transfer from another rank; blocking: one that the other rank came to
+                       * last
                        */
-    PP_STEP_BATCH,    /* blocking: a transfer that its own rank came to last */
-} pp_step;
+    PP_BY_BATCH,    /* blocking: a transfer that its own rank came to last */
+} pp_how;
 
 /* The chain of operations that decides the makespan. Of several, the one that stays on its rank for
  * as long as it can, from the last end on back. */
@@ -41,7 +42,7 @@ typedef struct pp_path {
     uint64_t n;
     const uint64_t *op;    /* index of the result's items, from the first in time on */
     const uint32_t *rank;  /* of each */
-    const uint8_t *step;   /* pp_step of each */
+    const uint8_t *how;    /* pp_how of each */
     const uint32_t *links; /* how many times `occupied` lies between it and the one before: more
                             * than once where its transfer queued behind others */
 } pp_path;
@@ -68,7 +69,7 @@ void pp_path_stage_slopes(const pp_plan *plan, const pp_timing *timing, const pp
 
 /* By how much each operation alone may take longer and the makespan stays; 0 on every critical
  * path. ret_slack: of each of the result's items. */
-void pp_why_slack(mill_run *run, const pp_plan *plan, const pp_timing *timing,
-                  const pp_result *result, int64_t *ret_slack);
+void pp_why_slack(const pp_plan *plan, const pp_timing *timing, const pp_result *result,
+                  int64_t *ret_slack);
 
 #endif
