@@ -12,9 +12,10 @@ struct pp_builder {
     pp_plan plan; /* what pp_end gives, but for the arrays below */
     uint32_t *first;
     pp_op *ops;
-    bool *pops; /* of each of `ops`: it came by pp_add_oldest_weight */
+    bool *pops;  /* of each of `ops`: it came by pp_add_oldest_weight */
+    size_t room; /* of these two */
     uint32_t *mb, *mb2;
-    size_t room; /* of these four */
+    size_t mb_room, mb2_room;
     pp_loop *loops;
     uint32_t n_loops;
     size_t loop_room;
@@ -156,19 +157,14 @@ void pp_loop_begin(pp_builder *b, uint32_t repeat) {
     b->open.repeat = repeat;
 }
 
-static void add(pp_builder *b, pp_op op, bool pop, uint32_t mb, uint32_t mb2) {
+static void add(pp_builder *b, pp_op op, bool pop) {
     assert(b->rank && op.chunk < b->plan.chunks && op.chunk2 < b->plan.chunks);
     size_t n = b->plan.n_ops, room = b->room;
     b->ops = grow(b->ops, n, &b->room, sizeof *b->ops);
-    if (room != b->room) {
+    if (room != b->room)
         b->pops = kit_realloc(b->pops, b->room, sizeof *b->pops);
-        b->mb = kit_realloc(b->mb, b->room, sizeof *b->mb);
-        b->mb2 = kit_realloc(b->mb2, b->room, sizeof *b->mb2);
-    }
     b->ops[n] = op;
     b->pops[n] = pop;
-    b->mb[n] = mb;
-    b->mb2[n] = mb2;
     b->plan.n_ops++;
     b->plan.split |= op.kind == MILL_OP_INPUT || op.kind == MILL_OP_WEIGHT;
     keep_queue(b, n);
@@ -177,7 +173,7 @@ static void add(pp_builder *b, pp_op op, bool pop, uint32_t mb, uint32_t mb2) {
 static void add_counted(pp_builder *b, pp_op op, bool pop) {
     b->counted = true;
     if (b->open.repeat)
-        add(b, op, pop, 0, 0);
+        add(b, op, pop);
 }
 
 void pp_add(pp_builder *b, mill_op_kind kind, uint32_t chunk) {
@@ -197,8 +193,13 @@ void pp_add_oldest_weight(pp_builder *b) {
 
 void pp_add_at(pp_builder *b, pp_op op, uint32_t mb, uint32_t mb2) {
     assert(b->open.repeat == 1);
+    size_t n = b->plan.n_ops;
     b->numbered = true;
-    add(b, op, false, mb, mb2);
+    b->mb = grow(b->mb, n, &b->mb_room, sizeof *b->mb);
+    b->mb2 = grow(b->mb2, n, &b->mb2_room, sizeof *b->mb2);
+    b->mb[n] = mb;
+    b->mb2[n] = mb2;
+    add(b, op, false);
 }
 
 void pp_step(pp_builder *b, uint32_t step) {
@@ -226,9 +227,6 @@ const pp_plan *pp_end(pp_builder *b) {
     if (b->numbered) {
         plan->mb = keep(b->run, b->mb, plan->n_ops, sizeof *b->mb);
         plan->mb2 = keep(b->run, b->mb2, plan->n_ops, sizeof *b->mb2);
-    } else {
-        free(b->mb);
-        free(b->mb2);
     }
     free(b->pops);
     free(b->inputs);
