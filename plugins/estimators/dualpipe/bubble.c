@@ -3,6 +3,8 @@
 #include "bubble.h"
 #include "torch_csv.h"
 
+#include <string.h>
+
 static const mill_port inputs[] = {
     {"times", MILL_TYPE_CHUNK_TIMES, "How long the chunks of each stage take.", MILL_PORT_OPTIONAL,
      0},

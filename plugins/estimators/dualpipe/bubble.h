@@ -158,15 +158,27 @@ mill_status bubble_search(mill_run *run, bubble_analysis *a); /* fills a->found 
 /* ---------------------------------------------------------------- telling */
 
 mill_report *bubble_tell(mill_run *run, const bubble_analysis *a);
-void bubble_tell_memory(mill_run *run, kit_report *r, const bubble_analysis *a);
-void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a);  /* tell_forms.c */
-void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a); /* detail.c */
+void bubble_tell_memory(kit_report *r, const bubble_analysis *a);
+void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a);
+void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a);
 void bubble_tell_what_if(kit_report *r, const bubble_analysis *a);
-void bubble_tell_findings(mill_run *run, kit_report *r, const bubble_analysis *a); /* advise.c */
-mill_status bubble_tell_search(mill_run *run, kit_report *r, const bubble_analysis *a);
+void bubble_tell_search(mill_run *run, kit_report *r, const bubble_analysis *a);
+void bubble_tell_findings(mill_run *run, kit_report *r, const bubble_analysis *a);
+
+/* The value of a case that was recorded (bubble_value.c). */
 mill_schedule *bubble_value(mill_run *run, const bubble_analysis *a, const bubble_case *c);
 
+/* The bubble ratio of a case as a cell: Σ of idle times / (ranks * makespan). */
+void bubble_cell_share(kit_table *t, const bubble_case *c);
 /* printf into the run's scratch. */
 MILL_PRINTF(2, 3) const char *bubble_text(mill_run *run, const char *format, ...);
+/* The id of a schedule as a part of ids in reports: "zb_h1". */
+const char *bubble_id(mill_run *run, const char *id);
+
+/* value * times / by; MILL_UNKNOWN where it does not fit. */
+static inline int64_t bubble_scaled(int64_t value, int64_t times, int64_t by) {
+    int64_t product;
+    return __builtin_mul_overflow(value, times, &product) ? MILL_UNKNOWN : product / by;
+}
 
 #endif

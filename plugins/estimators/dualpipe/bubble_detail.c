@@ -29,7 +29,7 @@ static const kit_column idle_columns[] = {
 
 static void tell_idle(mill_run *run, kit_table *t, const bubble_case *c) {
     pp_idle *idle = mill_scratch(run, c->plan->ranks * sizeof *idle);
-    pp_why_idle(run, c->plan, &c->result, idle);
+    pp_why_idle(c->plan, &c->result, idle);
     for (uint32_t rank = 0; rank < c->plan->ranks; rank++) {
         kit_table_row(t);
         kit_cell_text(t, c->name);
@@ -68,7 +68,7 @@ static void tell_path(kit_table *t, const bubble_case *c, const pp_path *path) {
         n[c->result.items[op].op.kind]++;
         time[c->result.items[op].op.kind] += took;
         time[0] -= took;
-        n[0] += path->step[i] != PP_STEP_RANK;
+        n[0] += path->how[i] != PP_BY_RANK;
     }
     for (int k = 1; k <= KINDS + 1; k++) {
         int kind = k % (KINDS + 1);

@@ -14,7 +14,7 @@ int64_t bubble_live(const bubble_analysis *a, const bubble_case *c) {
 }
 
 static uint32_t copies_of(const bubble_case *c) {
-    return c->family ? c->family->copies : 1 + c->plan->bidirectional;
+    return c->family ? c->family->copies : c->plan->bidirectional ? 2 : 1;
 }
 
 int64_t bubble_memory(const bubble_analysis *a, const bubble_case *c) {
