@@ -117,7 +117,7 @@ static void chimera(const asked *a, pp_form *form) {
 static void zb_h1(const asked *a, pp_form *form) {
     set_published(form, a, KIT_SCHEDULE_ZB1P, a->p);
     form->exact_formula = "(PP - 1) max(F, Bi, F + Bi - W)";
-    form->domain = outside(a, true, false);
+    form->domain = a->m < a->p ? "m is less than PP" : outside(a, true, false);
     if (!form->domain && a->sizes->weight_lag != UINT32_MAX)
         form->domain = "W's are not as far behind as the schedule has them";
     if (form->domain)
@@ -139,7 +139,7 @@ static void zb_h1(const asked *a, pp_form *form) {
 static void zb_h2(const asked *a, pp_form *form) {
     form->published_formula = "(PP - 1)(F + B - 3W), of the ranks' own spans";
     form->exact_formula = "(PP - 1) max(F, Bi - F, F + Bi - 2W)";
-    form->domain = outside(a, true, false);
+    form->domain = a->m < 2 * a->p - 1 ? "m is less than 2 PP - 1" : outside(a, true, false);
     if (form->domain)
         return;
     int64_t steps = a->p - 1, wait = most(a->bi - a->f, a->f + a->bi - 2 * a->w);
