@@ -78,6 +78,7 @@ typedef struct bubble_case {
     /* What comes of it. */
     const pp_plan *plan; /* NULL: it does not run with these sizes */
     const char *reason;  /* why there are no figures; NULL: there are */
+    const char *nearest; /* sizes with which it runs, or NULL */
     const pp_timing *timing;
     pp_result result;
     int64_t makespan, idle_sum, idle_min, idle_max; /* over ranks */
@@ -129,9 +130,9 @@ bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, in
 mill_status bubble_compare(mill_run *run, bubble_analysis *a);
 /* a->what_if (bubble_what_if.c). Changes that findings rest on: */
 #define BUBBLE_AS_IS "as it is"
-#define BUBBLE_HIDDEN "all communication of F&B hidden"
-#define BUBBLE_ALIKE "stages and ranks alike"
-#define BUBBLE_NO_TRANSFERS "transfers take no time"
+#define BUBBLE_HIDDEN "F&B hides transfers"
+#define BUBBLE_ALIKE "all ranks alike"
+#define BUBBLE_NO_TRANSFERS "no transfer time"
 mill_status bubble_ask_what_if(mill_run *run, bubble_analysis *a);
 
 static inline const bubble_case *bubble_at(const bubble_analysis *a, size_t m, size_t schedule,

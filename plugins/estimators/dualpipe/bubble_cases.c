@@ -56,10 +56,15 @@ bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, in
 
 /* Only what differs. */
 static const char *nearest_text(mill_run *run, const pp_sizes *asked, const pp_sizes *nearest) {
-    bool pp = nearest->ranks != asked->ranks, v = nearest->chunks != asked->chunks;
+    bool pp = nearest->ranks != asked->ranks;
+    bool v = nearest->chunks != 0 && nearest->chunks != asked->chunks;
     return bubble_text(run, "%s%sm = %u", pp ? bubble_text(run, "PP = %u, ", nearest->ranks) : "",
                        v ? bubble_text(run, "v = %u, ", nearest->chunks) : "",
                        nearest->micro_batches);
+}
+
+static bool runs_file(const bubble_analysis *a, const bubble_case *c) {
+    return a->file->ranks == c->sizes.ranks && a->file->micro_batches == c->sizes.micro_batches;
 }
 
 static void find_plan(mill_run *run, const bubble_analysis *a, bubble_case *c) {
@@ -67,14 +72,14 @@ static void find_plan(mill_run *run, const bubble_analysis *a, bubble_case *c) {
     c->plan = NULL;
     if (c->family && c->family->takes(&c->sizes, &nearest))
         c->plan = c->family->plan(run, &c->sizes);
-    else if (c->family)
-        c->reason = bubble_text(run, "%s: nearest is %s", c->family->rule,
-                                nearest_text(run, &c->sizes, &nearest));
-    else if (a->file->ranks == c->sizes.ranks && a->file->micro_batches == c->sizes.micro_batches)
+    else if (!c->family && runs_file(a, c))
         c->plan = a->file;
-    else
-        c->reason = bubble_text(run, "the file is for PP = %u, m = %u", a->file->ranks,
-                                a->file->micro_batches);
+    if (c->plan)
+        return;
+    if (!c->family)
+        nearest = (pp_sizes){.ranks = a->file->ranks, .micro_batches = a->file->micro_batches};
+    c->reason = c->family ? c->family->rule : "the file is for other sizes";
+    c->nearest = nearest_text(run, &c->sizes, &nearest);
 }
 
 static void sum_up(bubble_case *c) {
@@ -128,6 +133,7 @@ static mill_status simulate_group(mill_run *run, void *arg, size_t i) {
         } else {
             c->plan = c[-1].plan;
             c->reason = c->plan ? NULL : c[-1].reason;
+            c->nearest = c[-1].nearest;
         }
         status = simulate_one(run, j->a, c);
     }
@@ -158,7 +164,7 @@ static mill_status simulate_sample(mill_run *run, void *arg, size_t i) {
     pp_timing timing = *s->c->timing;
     pp_result result;
     timing.jitter = (int64_t)(s->options->jitter * 1e6 + 0.5);
-    timing.seed = (uint64_t)s->options->seed + i;
+    timing.seed = (uint64_t)s->options->seed * UINT64_C(0x9e3779b97f4a7c15) + i; /* far apart */
     mill_status status = pp_simulate(run, s->c->plan, &timing, 0, &result);
     s->makespans[i] = status == MILL_OK ? result.makespan : 0;
     return status;

@@ -4,20 +4,18 @@
 
 static const kit_column columns[] = {
     {MILL_KIND_TEXT, "schedule", "schedule", NULL},
-    {MILL_KIND_TEXT, "of", "bubble of", "Whose idle time the bubbles are."},
-    {MILL_KIND_NS, "published", "published", "By the published formula; may be negative."},
-    {MILL_KIND_NS, "exact", "exact", "By our formula, which equals the simulation in its domain."},
+    {MILL_KIND_NS, "published", "published", "Bubble by the published formula; may be negative."},
+    {MILL_KIND_NS, "exact", "exact",
+     "Bubble by our formula, which equals the simulation's in its domain."},
     {MILL_KIND_NS, "exact_makespan", "exact step", "By our formula."},
-    {MILL_KIND_NS, "simulated", "simulated", "The step that the simulation has."},
-    {MILL_KIND_TEXT, "why", "why they differ", NULL},
+    {MILL_KIND_NS, "makespan", "simulated", "The step that the simulation has."},
     {0},
 };
 
 static const kit_column formula_columns[] = {
     {MILL_KIND_TEXT, "schedule", "schedule", NULL},
-    {MILL_KIND_TEXT, "published", "published bubble", NULL},
-    {MILL_KIND_TEXT, "exact", "exact bubble", NULL},
-    {MILL_KIND_TEXT, "source", "source", NULL},
+    {MILL_KIND_TEXT, "what", "what", NULL},
+    {MILL_KIND_TEXT, "text", "formula, or source", NULL},
     {0},
 };
 
@@ -27,22 +25,31 @@ static mill_chunk_cost chunk_cost(const bubble_case *c) {
     return (mill_chunk_cost){t->forward[0], t->backward[0], t->input[0], t->weight[0], t->pair[0]};
 }
 
-static void tell_row(mill_run *run, kit_table *t, kit_table *formulas, const bubble_case *c) {
-    mill_chunk_cost cost = chunk_cost(c);
-    pp_form form = pp_form_of(run, c->family, &c->sizes, &cost);
+static void tell_bubble(kit_table *t, const bubble_case *c, const pp_form *form) {
     kit_table_row(t);
     kit_cell_text(t, c->name);
-    kit_cell_text(t, form.which);
-    kit_cell_int(t, form.published);
-    kit_cell_int(t, form.span_idle != MILL_UNKNOWN ? form.span_idle : form.bubble);
-    kit_cell_int(t, form.makespan);
+    kit_cell_int(t, form->published);
+    kit_cell_int(t, form->span_idle != MILL_UNKNOWN ? form->span_idle : form->bubble);
+    kit_cell_int(t, form->makespan);
     kit_cell_int(t, c->makespan);
-    kit_cell_text(t, form.domain ? form.domain : form.why ? form.why : "");
-    kit_table_row(formulas);
-    kit_cell_text(formulas, c->name);
-    kit_cell_text(formulas, form.published_formula ? form.published_formula : "none");
-    kit_cell_text(formulas, form.exact_formula ? form.exact_formula : "none");
-    kit_cell_text(formulas, c->family->source);
+}
+
+static void tell_text(kit_table *t, const bubble_case *c, const char *what, const char *text) {
+    if (!text)
+        return;
+    kit_table_row(t);
+    kit_cell_text(t, c->name);
+    kit_cell_text(t, what);
+    kit_cell_text(t, text);
+}
+
+static void note_difference(mill_run *run, kit_report *r, const bubble_case *c,
+                            const pp_form *form) {
+    const char *id = bubble_text(run, "form_%s", bubble_id(run, c->id));
+    if (form->domain)
+        kit_note(r, MILL_INFO, id, "%s: no closed form here: %s.", c->name, form->domain);
+    else if (form->why)
+        kit_note(r, MILL_INFO, id, "%s, closed form of %s: %s", c->name, form->which, form->why);
 }
 
 void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a) {
@@ -54,13 +61,24 @@ void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a) {
                  "that take no time.");
         return;
     }
+    size_t n = 0;
+    const bubble_case **cases = mill_scratch(run, (a->n_schedules + 1) * sizeof *cases);
+    for (size_t s = 0; s < a->n_schedules; s++)
+        if (!bubble_at(a, 0, s, a->in.likely)->reason && bubble_at(a, 0, s, a->in.likely)->family)
+            cases[n++] = bubble_at(a, 0, s, a->in.likely);
+    pp_form *forms = mill_scratch(run, (n + 1) * sizeof *forms);
     kit_table *t = kit_table_of(r, "forms", "Closed forms",
                                 "For equal stages and transfers that take no time.", columns);
-    kit_table *formulas =
-        kit_table_of(r, "formulas", "Formulas and sources", NULL, formula_columns);
-    for (size_t s = 0; s < a->n_schedules; s++) {
-        const bubble_case *c = bubble_at(a, 0, s, a->in.likely);
-        if (!c->reason && c->family)
-            tell_row(run, t, formulas, c);
+    for (size_t i = 0; i < n; i++) {
+        mill_chunk_cost cost = chunk_cost(cases[i]);
+        forms[i] = pp_form_of(run, cases[i]->family, &cases[i]->sizes, &cost);
+        tell_bubble(t, cases[i], &forms[i]);
+        note_difference(run, r, cases[i], &forms[i]);
+    }
+    t = kit_table_of(r, "formulas", "Formulas of bubbles, and sources", NULL, formula_columns);
+    for (size_t i = 0; i < n; i++) {
+        tell_text(t, cases[i], "published", forms[i].published_formula);
+        tell_text(t, cases[i], "exact", forms[i].exact_formula);
+        tell_text(t, cases[i], "source", cases[i]->family->source);
     }
 }

@@ -70,14 +70,14 @@ static void tell_stages(kit_report *r, const bubble_analysis *a) {
 static const kit_column schedule_columns[] = {
     {MILL_KIND_TEXT, "schedule", "schedule", NULL},
     {MILL_KIND_NS, "makespan", "step", "From the first start to the last end on any device."},
+    {MILL_KIND_RATIO, "over_1f1b", "of 1F1B's", "step / step of 1F1B"},
     {MILL_KIND_RATIO, "bubble", "bubble", "Σ of idle times / (PP x step)"},
-    {MILL_KIND_NS, "idle", "idle", "Of a device: step - its operations; the mean of all."},
-    {MILL_KIND_NS, "idle_min", "least", "Idle time of the device that stands still least."},
-    {MILL_KIND_NS, "idle_max", "most", "Of the one that stands still most."},
-    {MILL_KIND_RATIO, "over_1f1b", "step / 1F1B", NULL},
     {MILL_KIND_NS, "bound", "bound",
      "No order of these operations on these stages is shorter, with any memory."},
     {MILL_KIND_RATIO, "over_bound", "over bound", "(step - bound) / bound"},
+    {MILL_KIND_NS, "idle", "mean idle", "Of a device: step - its operations."},
+    {MILL_KIND_NS, "idle_min", "least idle", "Of the device that stands still least."},
+    {MILL_KIND_NS, "idle_max", "most idle", "Of the one that stands still most."},
     {0},
 };
 
@@ -95,20 +95,21 @@ static void tell_schedules(mill_run *run, kit_report *r, const bubble_analysis *
         kit_table_row(t);
         kit_cell_text(t, c->name);
         kit_cell_int(t, c->makespan);
+        kit_cell_ratio(t, c->makespan, a->baseline ? a->baseline->makespan : 0);
         bubble_cell_share(t, c);
+        kit_cell_int(t, bound);
+        kit_cell_ratio(t, kit_subtract(c->makespan, bound), bound == MILL_UNKNOWN ? 0 : bound);
         kit_cell_int(t, c->idle_sum / c->plan->ranks);
         kit_cell_int(t, c->idle_min);
         kit_cell_int(t, c->idle_max);
-        kit_cell_ratio(t, c->makespan, a->baseline ? a->baseline->makespan : 0);
-        kit_cell_int(t, bound);
-        kit_cell_ratio(t, kit_subtract(c->makespan, bound), bound == MILL_UNKNOWN ? 0 : bound);
     }
 }
 
 static const kit_column left_out_columns[] = {
     {MILL_KIND_TEXT, "schedule", "schedule", NULL},
     {MILL_KIND_COUNT, "m", "m", "Micro-batches of a step."},
-    {MILL_KIND_TEXT, "reason", "why it has no figures", NULL},
+    {MILL_KIND_TEXT, "nearest", "nearest", "The sizes next to these with which it runs."},
+    {MILL_KIND_TEXT, "reason", "reason", NULL},
     {0},
 };
 
@@ -120,11 +121,12 @@ static void tell_left_out(kit_report *r, const bubble_analysis *a) {
             if (!c->reason)
                 continue;
             if (!t)
-                t = kit_table_of(r, "left_out", "Schedules that do not run with a size", NULL,
+                t = kit_table_of(r, "left_out", "Schedules that do not run", NULL,
                                  left_out_columns);
             kit_table_row(t);
             kit_cell_text(t, c->name);
             kit_cell_int(t, a->m[m]);
+            kit_cell_text(t, c->nearest ? c->nearest : "");
             kit_cell_text(t, c->reason);
         }
 }
@@ -139,28 +141,42 @@ static bool runs(const bubble_analysis *a, size_t m, size_t s) {
     return false;
 }
 
-static kit_table *begin_micro_batches(mill_run *run, kit_report *r, const bubble_analysis *a) {
-    const bubble_inputs *in = &a->in;
-    bool band = in->n_bases > 1;
-    kit_table *t = kit_table_begin(r, "micro_batches", "Step and bubble by micro-batches",
-                                   band ? "On each basis of the durations." : NULL);
-    kit_table_column(t, MILL_KIND_COUNT, "m", "m", NULL, "Micro-batches of a step.");
+static const char basis_help[] = "Of the durations: what counts as a chunk's own time.";
+
+/* A line for each schedule and basis, a column for each m: how the bubble shrinks. */
+static void tell_bubbles(mill_run *run, kit_report *r, const bubble_analysis *a) {
+    bool band = a->in.n_bases > 1;
+    kit_table *t =
+        kit_table_begin(r, "bubbles", "Bubble by micro-batches", "Σ of idle times / (PP x step)");
     kit_table_column(t, MILL_KIND_TEXT, "schedule", "schedule", NULL, NULL);
-    for (size_t b = 0; b < in->n_bases; b++)
-        kit_table_column(t, MILL_KIND_RATIO,
-                         band ? bubble_text(run, "bubble_%s", in->bases[b]) : "bubble",
-                         band ? bubble_text(run, "bubble %s", in->bases[b]) : "bubble", NULL,
-                         "Σ of idle times / (PP x step)");
-    for (size_t b = 0; b < in->n_bases; b++)
-        kit_table_column(t, MILL_KIND_NS,
-                         band ? bubble_text(run, "makespan_%s", in->bases[b]) : "makespan",
-                         band ? bubble_text(run, "step %s", in->bases[b]) : "step", NULL,
-                         "From the first start to the last end.");
-    return t;
+    if (band)
+        kit_table_column(t, MILL_KIND_TEXT, "basis", "basis", NULL, basis_help);
+    for (size_t m = 0; m < a->n_m; m++)
+        kit_table_column(t, MILL_KIND_RATIO, bubble_text(run, "m%lld", (long long)a->m[m]),
+                         bubble_text(run, "%s%lld", m ? "" : "m = ", (long long)a->m[m]), NULL,
+                         NULL);
+    for (size_t s = 0; s < a->n_schedules; s++)
+        for (size_t b = 0; b < a->in.n_bases; b++) {
+            kit_table_row(t);
+            kit_cell_text(t, bubble_at(a, 0, s, b)->name);
+            if (band)
+                kit_cell_text(t, a->in.bases[b]);
+            for (size_t m = 0; m < a->n_m; m++)
+                bubble_cell_share(t, bubble_at(a, m, s, b));
+        }
 }
 
-static void tell_micro_batches(mill_run *run, kit_report *r, const bubble_analysis *a) {
-    kit_table *t = begin_micro_batches(run, r, a);
+/* A line for each m and schedule, so that steps of the same work stand together. */
+static void tell_steps(mill_run *run, kit_report *r, const bubble_analysis *a) {
+    bool band = a->in.n_bases > 1;
+    kit_table *t = kit_table_begin(r, "steps", "Step by micro-batches",
+                                   "From the first start to the last end on any device.");
+    kit_table_column(t, MILL_KIND_COUNT, "m", "m", NULL, "Micro-batches of a step.");
+    kit_table_column(t, MILL_KIND_TEXT, "schedule", "schedule", NULL, NULL);
+    for (size_t b = 0; b < a->in.n_bases; b++)
+        kit_table_column(t, MILL_KIND_NS,
+                         band ? bubble_text(run, "makespan_%s", a->in.bases[b]) : "makespan",
+                         band ? a->in.bases[b] : "step", NULL, band ? basis_help : NULL);
     for (size_t m = 0; m < a->n_m; m++)
         for (size_t s = 0; s < a->n_schedules; s++) {
             if (!runs(a, m, s))
@@ -168,8 +184,6 @@ static void tell_micro_batches(mill_run *run, kit_report *r, const bubble_analys
             kit_table_row(t);
             kit_cell_int(t, a->m[m]);
             kit_cell_text(t, bubble_at(a, m, s, 0)->name);
-            for (size_t b = 0; b < a->in.n_bases; b++)
-                bubble_cell_share(t, bubble_at(a, m, s, b));
             for (size_t b = 0; b < a->in.n_bases; b++) {
                 const bubble_case *c = bubble_at(a, m, s, b);
                 kit_cell_int(t, c->reason ? MILL_UNKNOWN : c->makespan);
@@ -379,7 +393,8 @@ mill_report *bubble_tell(mill_run *run, const bubble_analysis *a) {
     tell_schedules(run, r, a);
     tell_left_out(r, a);
     bubble_tell_memory(r, a);
-    tell_micro_batches(run, r, a);
+    tell_bubbles(run, r, a);
+    tell_steps(run, r, a);
     tell_curves(run, r, a);
     bubble_tell_forms(run, r, a);
     tell_measured(r, a);

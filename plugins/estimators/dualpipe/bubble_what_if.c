@@ -37,11 +37,21 @@ static bubble_case *add(bubble_case **at, const bubble_case *as_is, const char *
 static void add_transfers(bubble_case **at, const bubble_case *c) {
     if (!transfers_take_time(c))
         return;
-    bubble_case *half = add(at, c, "transfers take half the time");
+    bubble_case *half = add(at, c, "transfers half as long");
     half->latency /= 2;
     half->occupied /= 2;
     bubble_case *none = add(at, c, BUBBLE_NO_TRANSFERS);
     none->latency = none->occupied = 0;
+}
+
+/* With as many micro-batches, or if the schedule does not take them, the nearest that it takes. */
+static void add_devices(bubble_case **at, const bubble_case *c, const char *change, uint32_t pp) {
+    pp_sizes sizes = c->sizes, nearest;
+    sizes.ranks = pp;
+    if (c->family->takes(&sizes, &nearest))
+        nearest = sizes;
+    if (nearest.ranks == pp)
+        add(at, c, change)->sizes = nearest;
 }
 
 /* The same model on other devices. Schedules of a file, and ranks with speeds of their own, have
@@ -52,16 +62,13 @@ static void add_sizes(mill_run *run, const bubble_analysis *a, bubble_case **at,
     if (!c->family)
         return;
     if (m > 0)
-        add(at, c,
-            bubble_text(run, "+%u micro-batch%s", m - c->sizes.micro_batches,
-                        m - c->sizes.micro_batches > 1 ? "es" : ""))
-            ->sizes.micro_batches = m;
-    add(at, c, "twice the micro-batches")->sizes.micro_batches *= 2;
+        add(at, c, bubble_text(run, "m + %u", m - c->sizes.micro_batches))->sizes.micro_batches = m;
+    add(at, c, "m doubled")->sizes.micro_batches *= 2;
     if (a->options->slowness.n > 0)
         return;
     if (pp % 2 == 0)
-        add(at, c, "half the devices")->sizes.ranks = pp / 2;
-    add(at, c, "twice the devices")->sizes.ranks = 2 * pp;
+        add_devices(at, c, "PP halved", pp / 2);
+    add_devices(at, c, "PP doubled", 2 * pp);
 }
 
 mill_status bubble_ask_what_if(mill_run *run, bubble_analysis *a) {
@@ -83,15 +90,14 @@ mill_status bubble_ask_what_if(mill_run *run, bubble_analysis *a) {
 }
 
 static const kit_column columns[] = {
-    {MILL_KIND_TEXT, "schedule", "schedule", NULL},
     {MILL_KIND_TEXT, "change", "change", "What is not as it is; all else stays."},
     {MILL_KIND_COUNT, "pp", "PP", "Devices. With others, each has another share of the model."},
     {MILL_KIND_COUNT, "m", "m", "Micro-batches of a step."},
     {MILL_KIND_NS, "makespan", "step", "From the first start to the last end."},
+    {MILL_KIND_RATIO, "bubble", "bubble", "Σ of idle times / (PP x step)"},
     {MILL_KIND_NS, "per_micro_batch", "step / m", NULL},
     {MILL_KIND_NS, "device_time", "PP step / m", "Time of all devices for one micro-batch."},
-    {MILL_KIND_RATIO, "bubble", "bubble", "Σ of idle times / (PP x step)"},
-    {MILL_KIND_TEXT, "remark", "remark", NULL},
+    {MILL_KIND_TEXT, "schedule", "schedule", NULL},
     {0},
 };
 
@@ -100,15 +106,16 @@ void bubble_tell_what_if(kit_report *r, const bubble_analysis *a) {
     for (size_t i = 0; i < a->n_what_if; i++) {
         const bubble_case *c = &a->what_if[i];
         int64_t m = c->sizes.micro_batches, pp = c->sizes.ranks;
+        if (c->reason)
+            continue;
         kit_table_row(t);
-        kit_cell_text(t, c->name);
         kit_cell_text(t, c->change);
         kit_cell_int(t, pp);
         kit_cell_int(t, m);
-        kit_cell_int(t, c->reason ? MILL_UNKNOWN : c->makespan);
-        kit_cell_int(t, c->reason ? MILL_UNKNOWN : bubble_scaled(c->makespan, 1, m));
-        kit_cell_int(t, c->reason ? MILL_UNKNOWN : bubble_scaled(c->makespan, pp, m));
+        kit_cell_int(t, c->makespan);
         bubble_cell_share(t, c);
-        kit_cell_text(t, c->reason ? c->reason : "");
+        kit_cell_int(t, bubble_scaled(c->makespan, 1, m));
+        kit_cell_int(t, bubble_scaled(c->makespan, pp, m));
+        kit_cell_text(t, c->name);
     }
 }
