@@ -2,6 +2,8 @@
 /* Finds out which operation of a recorded result feeds which other one. */
 #include "depend.h"
 
+#include "sim_private.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
@@ -40,6 +42,8 @@ uint64_t pp_sink(const pp_depend *d, uint64_t op, int way) {
     return neighbour(d, op, way, way == PP_ACTIVATION ? d->plan->next : d->plan->prev);
 }
 
+/* ---------------------------------------------------------------- transfers that never block */
+
 /* Transfers of one rank, in the order in which they come to its links. last: by receiving rank, the
  * transfer before on that link. */
 static void queue_transfers(pp_depend *d, int64_t occupied, uint32_t rank, uint64_t *last) {
@@ -70,6 +74,69 @@ static void run_links(pp_depend *d, int64_t occupied, uint64_t n) {
     free(last);
 }
 
+/* ---------------------------------------------------------------- transfers that block */
+
+static void post_all(pp_depend *d, uint64_t n) {
+    const pp_result *result = d->result;
+    d->received = kit_alloc(n, sizeof *d->received);
+    d->sent = kit_alloc(n, sizeof *d->sent);
+    d->early = kit_alloc(n + 1, sizeof *d->early);
+    memset(d->early, 0xff, (n + 1) * sizeof *d->early); /* PP_NOTHING */
+    for (uint32_t rank = 0; rank < d->plan->ranks; rank++) {
+        uint64_t first = result->first[rank], end = result->first[rank + 1];
+        pp_posted(d->plan, rank, result->items + first, end - first, d->received + first,
+                  d->sent + first);
+        for (uint64_t op = first; op < end; op++) {
+            d->received[op] += first;
+            d->sent[op] += first;
+            if (d->received[op] < op)
+                d->early[d->received[op]] = op;
+        }
+    }
+}
+
+/* Adds what the operation receives, or sends, of a way, if it crosses ranks. */
+static void meet(const pp_depend *d, uint64_t op, int way, bool sends, pp_meeting *meetings,
+                 uint32_t *n) {
+    uint64_t other = sends ? pp_sink(d, op, way) : pp_source(d, op, way);
+    if (other == PP_NOTHING)
+        return;
+    uint64_t at = sends ? other : other + 1;
+    if (way == PP_ACTIVATION)
+        at = sends ? d->received[other] : d->sent[other];
+    meetings[(*n)++] = (pp_meeting){d->rank[other], at, sends, 1};
+}
+
+static void count_links(pp_meeting *meetings, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            meetings[i].links += i != j && meetings[i].rank == meetings[j].rank &&
+                                 meetings[i].at == meetings[j].at &&
+                                 meetings[i].sends == meetings[j].sends;
+}
+
+uint32_t pp_meetings(const pp_depend *d, uint32_t rank, uint64_t place,
+                     pp_meeting ret_meetings[PP_MEETINGS]) {
+    uint64_t first = d->result->first[rank], end = d->result->first[rank + 1];
+    uint32_t n = 0;
+    if (place < end) {
+        if (d->received[place] == place)
+            meet(d, place, PP_ACTIVATION, false, ret_meetings, &n);
+        meet(d, place, PP_GRADIENT, false, ret_meetings, &n);
+        if (d->early[place] != PP_NOTHING)
+            meet(d, d->early[place], PP_ACTIVATION, false, ret_meetings, &n);
+    }
+    for (uint64_t op = place - first < 2 ? first : place - 2; op < place; op++)
+        if (d->sent[op] == place)
+            meet(d, op, PP_ACTIVATION, true, ret_meetings, &n);
+    if (place > first)
+        meet(d, place - 1, PP_GRADIENT, true, ret_meetings, &n);
+    count_links(ret_meetings, n);
+    return n;
+}
+
+/* ---------------------------------------------------------------- all of it */
+
 void pp_depend_init(pp_depend *d, const pp_plan *plan, const pp_timing *timing,
                     const pp_result *result) {
     uint64_t n = result->first[plan->ranks];
@@ -86,7 +153,9 @@ void pp_depend_init(pp_depend *d, const pp_plan *plan, const pp_timing *timing,
                     d->made[way][(uint64_t)cell * plan->per_cell + mb] = op;
             }
         }
-    if (timing && timing->comm == PP_COMM_DEP && timing->occupied)
+    if (timing && timing->comm == PP_COMM_BLOCKING)
+        post_all(d, n);
+    else if (timing && timing->occupied)
         run_links(d, timing->occupied, n);
 }
 
@@ -96,4 +165,7 @@ void pp_depend_finish(pp_depend *d) {
     free(d->made[PP_GRADIENT]);
     free(d->gone);
     free(d->before);
+    free(d->received);
+    free(d->sent);
+    free(d->early);
 }

@@ -100,6 +100,11 @@ bool pp_all_ended(const pp_workspace *w);
 /* Runs all, where transfers block. Like pp_simulate. */
 mill_status pp_run_blocking(pp_workspace *w, mill_run *run);
 
+/* Where that posts the activations of each operation of a rank: place p is before operation p of
+ * the rank. Gradients are received at the operation's own place, and sent at the next one. */
+void pp_posted(const pp_plan *plan, uint32_t rank, const pp_item *items, uint64_t n,
+               uint64_t *ret_received, uint64_t *ret_sent);
+
 /* Fails with the cycle of waiting ranks. waits_for: the rank that each one waits for, or
  * PP_NO_RANK. */
 #define PP_NO_RANK UINT32_MAX

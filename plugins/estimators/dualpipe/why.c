@@ -70,7 +70,7 @@ typedef struct origin {
 
 /* By a transfer that left when its operation ended, or when those before it had left the link. */
 static origin by_transfer(const pp_depend *d, uint64_t transfer) {
-    origin from = {.how = PP_BY_TRANSFER, .links = d->gone != NULL};
+    origin from = {.how = PP_BY_TRANSFER, .links = 1};
     while (d->gone && d->before[transfer] != PP_NOTHING &&
            d->gone[d->before[transfer]] > d->result->end[transfer / PP_WAYS]) {
         transfer = d->before[transfer];
@@ -96,6 +96,32 @@ static origin origin_of(const pp_depend *d, const pp_timing *timing, uint64_t op
     return (origin){.op = PP_NOTHING};
 }
 
+/* Where transfers block. Those that its own rank came to last are looked at first, and before that
+ * nothing was waited for: they take their time even if it is 0 now. */
+static origin blocked_origin_of(const pp_depend *d, const pp_timing *timing, uint64_t op) {
+    uint32_t rank = d->rank[op];
+    int64_t own = pp_comes(d, rank, op), start = d->result->start[op];
+    uint64_t previous = pp_is_first(d, op) ? PP_NOTHING : op - 1;
+    origin from = {.op = previous, .how = PP_BY_RANK};
+    pp_meeting meetings[PP_MEETINGS];
+    uint32_t n = pp_meetings(d, rank, op, meetings);
+    for (uint32_t i = 0; i < n; i++) {
+        const pp_meeting *m = &meetings[i];
+        int64_t other = pp_comes(d, m->rank, m->at);
+        int64_t takes = m->links * timing->occupied + timing->latency;
+        if (own >= other && own + takes == start)
+            return (origin){previous, PP_BY_BATCH, m->links};
+        if (own < other && other + takes == start)
+            from = (origin){m->at - 1, PP_BY_TRANSFER, m->links};
+    }
+    return from;
+}
+
+static origin come_from(const pp_depend *d, const pp_timing *timing, uint64_t op) {
+    bool blocking = timing->comm == PP_COMM_BLOCKING;
+    return blocking ? blocked_origin_of(d, timing, op) : origin_of(d, timing, op);
+}
+
 static uint64_t last_to_end(const pp_plan *plan, const pp_result *result) {
     uint32_t last = 0;
     for (uint32_t rank = 1; rank < plan->ranks; rank++)
@@ -109,7 +135,7 @@ void pp_why_path(mill_run *run, const pp_plan *plan, const pp_timing *timing,
     pp_depend d;
     pp_depend_init(&d, plan, timing, result);
     uint64_t last = last_to_end(plan, result), n = 0;
-    for (uint64_t op = last; op != PP_NOTHING; op = origin_of(&d, timing, op).op)
+    for (uint64_t op = last; op != PP_NOTHING; op = come_from(&d, timing, op).op)
         n++;
     uint64_t *ops = mill_scratch(run, n * sizeof *ops);
     uint32_t *rank = mill_scratch(run, n * sizeof *rank), *links;
@@ -117,7 +143,7 @@ void pp_why_path(mill_run *run, const pp_plan *plan, const pp_timing *timing,
     links = mill_scratch(run, n * sizeof *links);
     uint64_t op = last;
     for (uint64_t i = n; i-- > 0;) {
-        origin from = origin_of(&d, timing, op);
+        origin from = come_from(&d, timing, op);
         ops[i] = op;
         rank[i] = d.rank[op];
         how[i] = (uint8_t)from.how;

@@ -31,8 +31,8 @@ void pp_why_idle(const pp_plan *plan, const pp_result *result, pp_idle *ret_idle
 typedef enum pp_how {
     PP_BY_RANK,     /* its rank was busy before, or it is the first of all */
     PP_BY_TRANSFER, /* a transfer from another rank; blocking: one that the other rank came to
-                       * last
-                       */
+                     * last
+                     */
     PP_BY_BATCH,    /* blocking: a transfer that its own rank came to last */
 } pp_how;
 
