@@ -107,17 +107,29 @@ static void tell_schedules(mill_run *run, kit_report *r, const bubble_analysis *
 
 static const kit_column left_out_columns[] = {
     {MILL_KIND_TEXT, "schedule", "schedule", NULL},
-    {MILL_KIND_COUNT, "m", "m", "Micro-batches of a step."},
+    {MILL_KIND_TEXT, "m", "m", "Micro-batches of a step."},
     {MILL_KIND_TEXT, "nearest", "nearest", "The sizes next to these with which it runs."},
     {MILL_KIND_TEXT, "reason", "reason", NULL},
     {0},
 };
 
-static void tell_left_out(kit_report *r, const bubble_analysis *a) {
+static bool same_text(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Numbers of micro-batches that stand in a row are told at once if all else is the same. */
+static void tell_left_out(mill_run *run, kit_report *r, const bubble_analysis *a) {
     kit_table *t = NULL;
     for (size_t s = 0; s < a->n_schedules; s++)
-        for (size_t m = 0; m < a->n_m; m++) {
+        for (size_t m = 0, next; m < a->n_m; m = next) {
             const bubble_case *c = bubble_at(a, m, s, a->in.likely);
+            const char *sizes = bubble_text(run, "%lld", (long long)a->m[m]);
+            for (next = m + 1; next < a->n_m; next++) {
+                const bubble_case *other = bubble_at(a, next, s, a->in.likely);
+                if (!same_text(c->reason, other->reason) || !same_text(c->nearest, other->nearest))
+                    break;
+                sizes = bubble_text(run, "%s, %lld", sizes, (long long)a->m[next]);
+            }
             if (!c->reason)
                 continue;
             if (!t)
@@ -125,7 +137,7 @@ static void tell_left_out(kit_report *r, const bubble_analysis *a) {
                                  left_out_columns);
             kit_table_row(t);
             kit_cell_text(t, c->name);
-            kit_cell_int(t, a->m[m]);
+            kit_cell_text(t, sizes);
             kit_cell_text(t, c->nearest ? c->nearest : "");
             kit_cell_text(t, c->reason);
         }
@@ -391,7 +403,7 @@ mill_report *bubble_tell(mill_run *run, const bubble_analysis *a) {
     tell_durations(r, a);
     tell_stages(r, a);
     tell_schedules(run, r, a);
-    tell_left_out(r, a);
+    tell_left_out(run, r, a);
     bubble_tell_memory(r, a);
     tell_bubbles(run, r, a);
     tell_steps(run, r, a);
