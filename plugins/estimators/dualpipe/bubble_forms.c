@@ -19,10 +19,17 @@ static const kit_column formula_columns[] = {
     {0},
 };
 
-/* What one chunk of the case costs, where all cost the same. */
+/* What one chunk of the case costs, where all cost the same; F&B by the rule in use. */
 static mill_chunk_cost chunk_cost(const bubble_case *c) {
     const pp_timing *t = c->timing;
-    return (mill_chunk_cost){t->forward[0], t->backward[0], t->input[0], t->weight[0], t->pair[0]};
+    const pp_op pair = {.kind = MILL_OP_PAIR, .chunk2 = c->family->pairs};
+    return (mill_chunk_cost){
+        t->forward[0],
+        t->backward[0],
+        t->input[0],
+        t->weight[0],
+        c->family->pairs ? pp_duration(c->plan, t, 0, pair) : MILL_UNKNOWN,
+    };
 }
 
 static void tell_bubble(kit_table *t, const bubble_case *c, const pp_form *form) {

@@ -75,14 +75,21 @@ static mill_chunk_cost stage_cost(const bubble_analysis *a, const bubble_case *c
     return cost;
 }
 
+static bool has_pairs(const pp_plan *plan) {
+    for (uint64_t i = 0; i < plan->n_ops; i++)
+        if (plan->ops[i].kind == MILL_OP_PAIR)
+            return true;
+    return false;
+}
+
 static const char *lacking(const bubble_analysis *a, const bubble_case *c,
                            const mill_chunk_cost *cost) {
-    bool pairs = c->family ? c->family->pairs : false;
+    bool own = c->hidden || a->options->pair_rule == PP_PAIR_OWN;
     if (cost->forward == MILL_UNKNOWN || cost->backward == MILL_UNKNOWN)
         return "F or B is not known";
     if (c->plan->split && cost->input == MILL_UNKNOWN)
         return "Bi and W are not known (option weight)";
-    if (pairs && a->options->pair_rule == PP_PAIR_OWN && cost->pair == MILL_UNKNOWN)
+    if (own && cost->pair == MILL_UNKNOWN && has_pairs(c->plan))
         return "F&B is not known (options pair, pair-rule)";
     return NULL;
 }
