@@ -50,8 +50,27 @@ static void steady(pp_builder *b, const seat *s) {
     pp_add_pair(b, s->far, s->near);
 }
 
+/* Loops of W's, each of the oldest Bi without one, and then of a Bi if the step has any. Step 6
+ * leaves rank + 1 of them, of far and near in turn, and step 7 those of near: so W's alternate for
+ * the first rank + 1, `from` of which are done. */
+static void weights(pp_builder *b, const seat *s, uint32_t from, uint32_t n, bool inputs) {
+    uint32_t mixed = from > s->rank ? 0 : pp_min(n, s->rank + 1 - from);
+    const struct {
+        uint32_t repeat, turns;
+    } loops[] = {{mixed % 2, 1}, {mixed / 2, 2}, {n - mixed, 1}};
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        pp_loop_begin(b, loops[i].repeat);
+        for (uint32_t turn = 0; turn < loops[i].turns; turn++) {
+            pp_add_oldest_weight(b);
+            if (inputs)
+                pp_add(b, MILL_OP_INPUT, s->near);
+        }
+    }
+}
+
 /* Steps 6 to 8: it drains. The last rank + 1 backwards of step 6 leave their W for later. */
 static void drain(pp_builder *b, const seat *s) {
+    uint32_t to_middle = s->ranks - s->rank - 1;
     uint32_t whole = (s->rank + 1) / 2; /* turns of step 6 before the first Bi of `far` */
     bool half = s->rank % 2 == 0;       /* the turn before that has B of `far` and Bi of `near` */
     pp_step(b, 6);
@@ -66,14 +85,9 @@ static void drain(pp_builder *b, const seat *s) {
     pp_add(b, MILL_OP_INPUT, s->near);
 
     pp_step(b, 7);
-    pp_loop_begin(b, 1);
-    for (uint32_t i = 0; i < s->ranks - s->rank - 1; i++) {
-        pp_add_oldest_weight(b);
-        pp_add(b, MILL_OP_INPUT, s->near);
-    }
+    weights(b, s, 0, to_middle, true);
     pp_step(b, 8);
-    for (uint32_t i = 0; i < s->rank + 1; i++)
-        pp_add_oldest_weight(b);
+    weights(b, s, to_middle, s->rank + 1, false);
 }
 
 static void order(pp_builder *b, seat s) {

@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans: placements, loops, the order that a cursor reads, and what is not whole. */
 #include "bench_host.h"
-#include "plan.h"
+#include "order_text.h"
 
 static bench *b;
 static mill_run *run;
 
 static pp_builder *begin(pp_place place, uint32_t ranks, uint32_t chunks, uint32_t micro_batches) {
     return pp_begin(run, "own", "Own", place, ranks, chunks, micro_batches);
-}
-
-/* The order of a rank: "F0.2" is the forward of chunk 0 for micro-batch 2. */
-static char *order(const pp_plan *plan, uint32_t rank) {
-    static const char *const kinds[] = {"?", "F", "B", "Bi", "W", "FB"};
-    GString *text = g_string_new(NULL);
-    pp_cursor *c = pp_cursor_at(run, plan, rank);
-    for (pp_item item; pp_next(c, &item);) {
-        g_string_append_printf(text, "%s%s%u.%u", text->len ? " " : "", kinds[item.op.kind],
-                               item.op.chunk, item.mb);
-        if (item.op.kind == MILL_OP_PAIR)
-            g_string_append_printf(text, "/%u.%u", item.op.chunk2, item.mb2);
-    }
-    return g_string_free(text, FALSE);
-}
-
-static void check_order(const pp_plan *plan, uint32_t rank, const char *right) {
-    g_autofree char *text = order(plan, rank);
-    g_assert_cmpstr(text, ==, right);
 }
 
 static void check_cells(const uint32_t *stage, const int32_t *next, const int32_t *prev,
@@ -81,8 +62,8 @@ static void test_loops(void) {
         pp_add(p, MILL_OP_BACKWARD, 0);
     }
     const pp_plan *plan = pp_end(p);
-    check_order(plan, 0, "F0.0 F0.1 B0.0 F0.2 B0.1 F0.3 B0.2 B0.3");
-    check_order(plan, 1, "F0.0 B0.0 F0.1 B0.1 F0.2 B0.2 F0.3 B0.3");
+    order_check(run, plan, 0, "F0.0 F0.1 B0.0 F0.2 B0.1 F0.3 B0.2 B0.3");
+    order_check(run, plan, 1, "F0.0 B0.0 F0.1 B0.1 F0.2 B0.2 F0.3 B0.3");
     g_assert_cmpuint(plan->total, ==, 16);
     g_assert_cmpuint(plan->n_ops, ==, 6);
     g_assert_cmpuint(plan->first[1], ==, 3);
@@ -122,7 +103,7 @@ static void test_weights(void) {
     pp_loop_begin(p, 1);
     pp_add_oldest_weight(p);
     const pp_plan *plan = pp_end(p);
-    check_order(plan, 0,
+    order_check(run, plan, 0,
                 "F0.0 F1.0 F0.1 F1.1 F0.2 F1.2 Bi1.0 B1.1 Bi0.0 W1.0 Bi1.2 W1.2 "
                 "W0.0 Bi0.1 W0.1 Bi0.2 W0.2");
     g_assert_true(plan->split);
@@ -177,7 +158,7 @@ static void test_live(void) {
     const pp_plan *plan = pp_end(p);
     const char *why = NULL;
     g_assert_true(pp_whole(run, plan, &why));
-    check_order(plan, 0,
+    order_check(run, plan, 0,
                 "F0.0 F1.0 Bi1.0 F0.1 F1.1 Bi1.1 F0.2 F1.2 Bi1.2 F0.3 F1.3 Bi1.3 FB0.4/0.0 "
                 "W1.0 B0.1 W1.1 B0.2 W1.2 B0.3 W1.3 B0.4 F1.4 B1.4");
     int64_t live;
