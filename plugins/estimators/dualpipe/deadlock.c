@@ -58,7 +58,7 @@ mill_status pp_tell_deadlock(const pp_workspace *w, mill_run *run, const uint32_
     } while (r != first && waits_for[r] != PP_NO_RANK && ++told < TOLD);
     return mill_fail(run, MILL_E_DATA, "%s can't run in this order: rank %u%s%s", w->plan->name,
                      first, text,
-                     r == first                      ? ""
+                     r == first                   ? ""
                      : waits_for[r] == PP_NO_RANK ? ", which has ended"
-                                                     : ", which waits for others in turn");
+                                                  : ", which waits for others in turn");
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 const pp_family *const pp_families[] = {
-    &pp_gpipe,   &pp_1f1b,   &pp_interleaved, &pp_eager_1f1b, &pp_zb_h1, &pp_zb_h2,
-    &pp_chimera, &pp_hanayo, &pp_dualpipe,    &pp_dualpipev,  NULL,
+    &pp_gpipe,  &pp_1f1b,  &pp_interleaved, &pp_eager_1f1b, &pp_zb_h1,    &pp_zb_h2,     &pp_zb_v,
+    &pp_v_half, &pp_v_min, &pp_chimera,     &pp_hanayo,     &pp_dualpipe, &pp_dualpipev, NULL,
 };
 
 /* Names that papers and programs use, without case and punctuation. */

@@ -52,8 +52,8 @@ struct pp_blocking {
 
 static void post_within(pp_workspace *w, uint32_t r, const transfer *t, bool sends) {
     batch *mine = &w->blocking->batches[r];
-    int64_t *slot = sends ? pp_free_slot(w, t->cell, t->way, t->mb)
-                          : pp_slot(w, t->cell, t->way, t->mb);
+    int64_t *slot =
+        sends ? pp_free_slot(w, t->cell, t->way, t->mb) : pp_slot(w, t->cell, t->way, t->mb);
     if (sends)
         *slot = w->ranks[r].free;
     else if (*slot >= 0)

@@ -51,11 +51,9 @@ static inline bool run_op(pp_workspace *w, uint32_t r, pp_op op, uint8_t kind) {
         b_mb = kind == MILL_OP_PAIR ? plan->mb2[at] : f_mb;
     }
     int64_t start = w->ranks[r].free, *f_slot = NULL, *b_slot = NULL;
-    if (pp_has_forward(kind) &&
-        !has_come(w, &f->prev, fc, PP_ACTIVATIONS, f_mb, &start, &f_slot))
+    if (pp_has_forward(kind) && !has_come(w, &f->prev, fc, PP_ACTIVATIONS, f_mb, &start, &f_slot))
         return false;
-    if (pp_has_backward(kind) &&
-        !has_come(w, &b->next, bc, PP_GRADIENTS, b_mb, &start, &b_slot))
+    if (pp_has_backward(kind) && !has_come(w, &b->next, bc, PP_GRADIENTS, b_mb, &start, &b_slot))
         return false;
     if (f_slot)
         *f_slot = PP_EMPTY;

@@ -17,7 +17,7 @@ typedef struct pp_edge {
 
 /* A cache line. */
 typedef struct pp_cell {
-    int64_t duration[4]; /* of F, B, Bi, W: kind - MILL_OP_FORWARD */
+    int64_t duration[4];          /* of F, B, Bi, W: kind - MILL_OP_FORWARD */
     uint32_t forwards, backwards; /* run so far */
     pp_edge next, prev;
 } pp_cell;

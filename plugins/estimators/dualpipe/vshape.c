@@ -6,19 +6,7 @@
 
 #include "families_private.h"
 
-#include <tracemill/kit/arena.h>
-
-/* All of them run with any number of ranks and micro-batches. */
-static bool any_sizes(const pp_sizes *sizes, pp_sizes *ret_nearest) {
-    *ret_nearest = *sizes;
-    if (!sizes->micro_batches)
-        ret_nearest->micro_batches = 1;
-    if (!sizes->ranks)
-        ret_nearest->ranks = 1;
-    return sizes->ranks && sizes->micro_batches;
-}
-
-#define ANY_SIZES "PP and m are at least 1"
+#define ANY_SIZES "any PP and m"
 
 /* ---------------------------------------------------------------- ZB-V */
 
@@ -37,13 +25,11 @@ typedef struct phase {
 
 /* Runs a phase; a kind of operation that has run for all micro-batches leaves it. */
 static void add_phase(pp_builder *b, const phase *p, uint32_t micro_batches, uint32_t *done) {
-    for (uint32_t left = p->repeat; left > 0;) {
-        uint32_t times = left;
-        for (uint32_t i = 0; i < p->n; i++) {
-            uint32_t open = micro_batches - done[p->kinds[i]];
-            if (open && open < times)
-                times = open;
-        }
+    for (uint32_t left = p->repeat, times; left > 0; left -= times) {
+        times = left;
+        for (uint32_t i = 0; i < p->n; i++)
+            if (done[p->kinds[i]] < micro_batches)
+                times = pp_min(times, micro_batches - done[p->kinds[i]]);
         pp_loop_begin(b, times);
         for (uint32_t i = 0; i < p->n; i++) {
             uint8_t kind = p->kinds[i];
@@ -52,7 +38,6 @@ static void add_phase(pp_builder *b, const phase *p, uint32_t micro_batches, uin
             pp_add(b, kinds[kind].kind, kinds[kind].chunk);
             done[kind] += times;
         }
-        left -= times;
     }
 }
 
@@ -61,7 +46,7 @@ static void add_phase(pp_builder *b, const phase *p, uint32_t micro_batches, uin
  * fewer of them run in the order that so many would have. */
 static const pp_plan *zb_v(mill_run *run, const pp_sizes *sizes) {
     uint32_t ranks = sizes->ranks, m = sizes->micro_batches;
-    uint32_t full = m < 2 * ranks - 1 ? 2 * ranks - 1 : m;
+    uint32_t full = pp_max(m, 2 * ranks - 1);
     pp_builder *b = pp_begin(run, pp_zb_v.id, pp_zb_v.name, PP_PLACE_WAVE, ranks, 2, m);
     for (uint32_t r = 0; r < ranks; r++) {
         const phase phases[] = {
@@ -90,7 +75,7 @@ const pp_family pp_zb_v = {
     .split = true,
     .chunks = 2,
     .copies = 1,
-    .takes = any_sizes,
+    .takes = pp_takes_any,
     .plan = zb_v,
 };
 
@@ -143,7 +128,7 @@ const pp_family pp_v_half = {
     .split = true,
     .chunks = 2,
     .copies = 1,
-    .takes = any_sizes,
+    .takes = pp_takes_any,
     .plan = v_half,
 };
 
@@ -155,6 +140,6 @@ const pp_family pp_v_min = {
     .split = true,
     .chunks = 2,
     .copies = 1,
-    .takes = any_sizes,
+    .takes = pp_takes_any,
     .plan = v_min,
 };

@@ -98,7 +98,7 @@ void pp_grow_slots(pp_workspace *w) {
 
 /* Numbers links: one for each pair of ranks that a transfer goes between. */
 typedef struct linking {
-    uint32_t *last; /* by rank: the link to it that was made last */
+    uint32_t *last;    /* by rank: the link to it that was made last */
     uint32_t first, n; /* the first one of this rank; made so far */
 } linking;
 

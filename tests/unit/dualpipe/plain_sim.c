@@ -80,8 +80,9 @@ static int exchanges(plain *p, uint32_t rank, const pp_item *item, bool sends, e
         int32_t cell = (int32_t)(rank * plan->chunks + (pair ? item->op.chunk2 : item->op.chunk));
         int32_t other = sends ? plan->prev[cell] : plan->next[cell];
         if (other >= 0)
-            out[n++] = (exchange){message_of(p, 'g', sends ? other : cell, pair ? item->mb2 : item->mb),
-                                  (uint32_t)other / plan->chunks};
+            out[n++] =
+                (exchange){message_of(p, 'g', sends ? other : cell, pair ? item->mb2 : item->mb),
+                           (uint32_t)other / plan->chunks};
     }
     return n;
 }

@@ -124,8 +124,8 @@ static bool draw_item(draw *d) {
 
 static const pp_plan *build(const draw *d, mill_run *run, pp_place place) {
     const pp_plan *places = d->places;
-    pp_builder *p = pp_begin(run, "own", "Own", place, places->ranks, places->chunks,
-                             places->micro_batches);
+    pp_builder *p =
+        pp_begin(run, "own", "Own", place, places->ranks, places->chunks, places->micro_batches);
     for (uint32_t rank = 0; rank < places->ranks; rank++) {
         pp_rank(p);
         for (guint i = 0; i < d->orders[rank]->len; i++) {
