@@ -25,27 +25,25 @@ static uint32_t *parameter_of(const pp_family *family, pp_sizes *sizes) {
     return NULL;
 }
 
-static bool fits(mill_run *run, const pp_goal *goal, const pp_plan *plan) {
-    int64_t most = pp_goal_most(goal, plan);
-    int64_t *live = mill_scratch(run, plan->ranks * sizeof *live);
-    if (most == INT64_MAX)
-        return true;
-    pp_live(plan, goal->until_weight, live);
+int64_t pp_most_live(mill_run *run, const pp_plan *plan, bool until_weight) {
+    int64_t *live = mill_scratch(run, plan->ranks * sizeof *live), most = 0;
+    pp_live(plan, until_weight, live);
     for (uint32_t rank = 0; rank < plan->ranks; rank++)
         if (live[rank] > most)
-            return false;
-    return true;
+            most = live[rank];
+    return most;
 }
 
 static pp_candidate made(mill_run *run, const pp_goal *goal, const pp_family *family,
                          const pp_sizes *sizes) {
     const pp_plan *plan = family->plan(run, sizes);
+    int64_t live = pp_most_live(run, plan, goal->until_weight);
     return (pp_candidate){
         .family = family,
         .sizes = *sizes,
         .plan = plan,
         .timing = goal->timing(run, goal->context, plan),
-        .fits = fits(run, goal, plan),
+        .fits = live <= pp_goal_most(goal, plan),
         .makespan = MILL_UNKNOWN,
     };
 }
@@ -95,30 +93,40 @@ void pp_candidates_make(mill_run *run, const pp_goal *goal, pp_candidates *ret) 
 
 /* ---------------------------------------------------------------- how long they take */
 
-int64_t pp_true_makespan(mill_run *run, const pp_plan *plan, const pp_timing *timing) {
-    if (timing->comm == PP_COMM_DEP) {
-        pp_workspace *w = pp_workspace_create();
-        int64_t makespan = pp_makespan(w, plan, timing);
-        pp_workspace_destroy(w);
-        return makespan;
-    }
-    pp_result result;
-    mill_status status = pp_simulate(run, plan, timing, 0, &result);
-    return status == MILL_OK ? result.makespan : MILL_UNKNOWN;
+int64_t pp_makespan_of(const pp_plan *plan, const pp_timing *timing) {
+    pp_workspace *w = pp_workspace_create();
+    int64_t makespan = pp_makespan(w, plan, timing);
+    pp_workspace_destroy(w);
+    return makespan;
 }
 
 static mill_status run_one(mill_run *run, void *arg, size_t i) {
     pp_candidate *c = &((pp_candidate *)arg)[i];
     if (mill_cancelled(run))
         return MILL_E_CANCELLED;
-    if (c->fits && c->timing)
-        c->makespan = pp_true_makespan(run, c->plan, c->timing);
+    if (c->fits && c->timing && c->timing->comm == PP_COMM_DEP)
+        c->makespan = pp_makespan_of(c->plan, c->timing);
     return MILL_OK;
 }
 
+/* The simulation of rendezvous makes use of the run's scratch, so it is not for workers. */
+static mill_status run_blocking(mill_run *run, pp_candidate *c) {
+    pp_result result;
+    if (!c->fits || !c->timing || c->timing->comm == PP_COMM_DEP)
+        return MILL_OK;
+    mill_status status = pp_simulate(run, c->plan, c->timing, 0, &result);
+    if (status == MILL_OK)
+        c->makespan = result.makespan;
+    return status == MILL_E_CANCELLED ? status : MILL_OK;
+}
+
 mill_status pp_candidates_run(mill_run *run, const pp_goal *goal, pp_candidates *all) {
-    size_t n = goal->effort < (int64_t)all->n ? (size_t)goal->effort : all->n;
-    return run->host->parallel(run, n, run_one, all->v);
+    if (goal->effort < (int64_t)all->n)
+        all->n = goal->effort > 0 ? (size_t)goal->effort : 0;
+    mill_status status = run->host->parallel(run, all->n, run_one, all->v);
+    for (size_t i = 0; i < all->n && status == MILL_OK; i++)
+        status = run_blocking(run, &all->v[i]);
+    return status;
 }
 
 const char *pp_candidate_text(mill_run *run, const pp_candidate *c) {

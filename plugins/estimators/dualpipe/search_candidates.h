@@ -25,14 +25,18 @@ typedef struct pp_candidates {
 /* Most chunks of this plan's kind that a rank may hold; INT64_MAX: no limit. */
 int64_t pp_goal_most(const pp_goal *goal, const pp_plan *plan);
 
+/* Most chunks that a rank of the plan holds. */
+int64_t pp_most_live(mill_run *run, const pp_plan *plan, bool until_weight);
+
 /* In the run's scratch. */
 void pp_candidates_make(mill_run *run, const pp_goal *goal, pp_candidates *ret);
-/* Simulates those that fit, at most as many as the effort allows. MILL_OK, E_CANCELLED. */
+/* Simulates those that fit. Those that the effort does not allow are dropped. MILL_OK,
+ * E_CANCELLED. */
 mill_status pp_candidates_run(mill_run *run, const pp_goal *goal, pp_candidates *all);
 /* "Eager 1F1B, warm-up +2" */
 const char *pp_candidate_text(mill_run *run, const pp_candidate *c);
 
-/* The makespan as the timing asks for it; MILL_UNKNOWN: the plan does not run. */
-int64_t pp_true_makespan(mill_run *run, const pp_plan *plan, const pp_timing *timing);
+/* If transfers never block; MILL_UNKNOWN: the plan does not run. [any thread] */
+int64_t pp_makespan_of(const pp_plan *plan, const pp_timing *timing);
 
 #endif

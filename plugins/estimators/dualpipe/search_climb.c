@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY 64          /* steps that late acceptance looks back */
-#define MOST_LONG 16       /* places that an operation moves at most */
-#define PROPOSALS 16       /* for each timing: those that can't be run at all cost little */
-#define CANCEL_EVERY 256u /* timings */
+#define MEMORY 64      /* steps that late acceptance looks back */
+#define MOST_LONG 16   /* places that an operation moves at most */
+#define PROPOSALS 16   /* for each timing: those that can't be run at all cost little */
+#define TELL_EVERY 256 /* timings: progress, and a look at `cancelled` */
 
 typedef struct place {
     uint32_t rank, i;
@@ -252,9 +252,12 @@ static void climb_on(climber *c, mill_run *run, pp_climb *climb, pp_order *best)
             return;
         if (!propose(c))
             continue;
-        if (climb->tried % CANCEL_EVERY == 0 && mill_cancelled(run))
-            return;
         int64_t *then = &late[climb->tried++ % MEMORY];
+        if (climb->tried % TELL_EVERY == 0) {
+            pp_spend(run, climb->spent, TELL_EVERY);
+            if (mill_cancelled(run))
+                return;
+        }
         int64_t makespan = pp_order_time(c->order, &c->front, c->shop, c->trial);
         if (makespan == MILL_UNKNOWN || (makespan > *then && makespan > c->order->makespan)) {
             undo(c);

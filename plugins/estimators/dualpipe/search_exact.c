@@ -12,11 +12,13 @@
  */
 #include "search_exact.h"
 
+#include "search_bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPS 40        /* larger ones take too long */
-#define MOST_CHOICES 16    /* chunks * kinds, with MOST_CHUNKS */
+#define MOST_OPS 40     /* larger ones take too long */
+#define MOST_CHOICES 16 /* chunks * kinds, with MOST_CHUNKS */
 #define MOST_CHUNKS 4
 #define SLOTS 65536u       /* of the hash table; a power of two */
 #define CANCEL_EVERY 4096u /* nodes */
@@ -43,9 +45,9 @@ typedef struct exact {
     step *best_steps;
     uint32_t n_best;
     int64_t best;
-    int64_t *leave; /* of each cell: time that must follow the end of its last backward */
+    pp_ways *ways; /* of each cell */
     state **slots;
-    int64_t *key;     /* of the front that is looked at: as state.times */
+    int64_t *key; /* of the front that is looked at: as state.times */
     size_t n_counts, n_times;
     uint64_t nodes;
     bool ended; /* too many nodes, or cancelled */
@@ -59,49 +61,21 @@ bool pp_exact_fits(const pp_shop *shop) {
 
 /* ---------------------------------------------------------------- bounds */
 
-/* The least that a backward of this cell delays what waits for it, and that it takes of its rank.
- */
-static int64_t least_back(const pp_shop *shop, uint32_t cell) {
-    if (!shop->split)
-        return shop->backward[cell];
-    return shop->whole && shop->backward[cell] < shop->input[cell] ? shop->backward[cell]
-                                                                   : shop->input[cell];
-}
-
-static int64_t least_work(const pp_shop *shop, uint32_t cell) {
-    if (!shop->split)
-        return shop->backward[cell];
-    int64_t parts = shop->input[cell] + shop->weight[cell];
-    return shop->whole && shop->backward[cell] < parts ? shop->backward[cell] : parts;
-}
-
-static void find_leave(exact *x) {
-    const pp_shop *shop = x->shop;
-    for (uint32_t stage = 0; stage < shop->plan->stages; stage++)
-        for (uint32_t cell = 0; cell < shop->cells; cell++) {
-            int32_t prev = shop->plan->prev[cell];
-            if (shop->plan->stage[cell] != stage || prev < 0)
-                continue;
-            bool away = (uint32_t)prev / shop->chunks != cell / shop->chunks;
-            x->leave[cell] = (away ? shop->latency : 0) + least_back(shop, (uint32_t)prev) +
-                             x->leave[prev];
-        }
-}
-
 static int64_t bound_of(const exact *x, const pp_front *front) {
     const pp_shop *shop = x->shop;
     int64_t bound = 0;
     for (uint32_t rank = 0; rank < shop->ranks; rank++) {
         int64_t all = front->free[rank], until_leave = all, leave = INT64_MAX;
         for (uint32_t cell = rank * shop->chunks; cell < (rank + 1) * shop->chunks; cell++) {
+            const pp_ways *ways = &x->ways[cell];
             int64_t forwards = shop->per_cell - front->forwards[cell];
             int64_t backwards = shop->per_cell - front->backwards[cell];
-            all += forwards * shop->forward[cell] + backwards * least_work(shop, cell);
+            all += forwards * shop->forward[cell] + backwards * ways->weighed;
             if (shop->split)
                 all += (front->inputs[cell] - front->weights[cell]) * shop->weight[cell];
-            until_leave += forwards * shop->forward[cell] + backwards * least_back(shop, cell);
-            if (backwards && x->leave[cell] < leave)
-                leave = x->leave[cell];
+            until_leave += forwards * shop->forward[cell] + backwards * ways->back;
+            if (backwards && ways->leave < leave)
+                leave = ways->leave;
         }
         if (leave != INT64_MAX && until_leave + leave > all)
             all = until_leave + leave;
@@ -260,7 +234,7 @@ bool pp_order_exact(pp_order *order, mill_run *run, const pp_shop *shop, uint64_
         .steps = kit_arena_alloc(&memory, depth * sizeof *x.steps),
         .best_steps = kit_arena_alloc(&memory, depth * sizeof *x.steps),
         .best = order->makespan == MILL_UNKNOWN ? INT64_MAX : order->makespan,
-        .leave = kit_arena_alloc(&memory, shop->cells * sizeof *x.leave),
+        .ways = kit_arena_alloc(&memory, shop->cells * sizeof *x.ways),
         .slots = kit_arena_alloc(&memory, SLOTS * sizeof *x.slots),
         .n_counts = 4 * shop->cells,
         .n_times = 4 * shop->cells + shop->ranks + 2 * (size_t)shop->cells * shop->per_cell,
@@ -270,7 +244,7 @@ bool pp_order_exact(pp_order *order, mill_run *run, const pp_shop *shop, uint64_
     for (uint32_t i = 0; i <= depth; i++)
         pp_front_init(&x.fronts[i], &memory, shop);
     pp_front_reset(&x.fronts[0], shop);
-    find_leave(&x);
+    pp_ways_of(shop, x.ways);
     go_on(&x, 0);
     if (x.n_best) {
         memset(order->n, 0, shop->ranks * sizeof *order->n);

@@ -3,6 +3,7 @@
 #include "search_list.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---------------------------------------------------------------- the rules */
 
@@ -73,7 +74,8 @@ typedef struct scheduler {
     const pp_shop *shop;
     const pp_rule *rule;
     pp_front *front;
-    offer *next; /* of each rank: what it prefers; start INT64_MAX: nothing yet */
+    offer *next;     /* of each rank: what it prefers; start INT64_MAX: nothing yet */
+    uint32_t *ahead; /* of each cell: forwards that the rule lets it be ahead of its backwards */
 } scheduler;
 
 /* Whether the rank can take one more forward of this chunk and all of it can still end: there must
@@ -92,13 +94,17 @@ static bool has_room(const scheduler *s, uint32_t rank, uint32_t chunk) {
     return front->live[rank] < shop->most && own + 1 < shop->most;
 }
 
-static bool within_rule(const scheduler *s, uint32_t cell) {
+static void fill_ahead(scheduler *s) {
     const pp_shop *shop = s->shop;
-    if (s->rule->base == UINT32_MAX)
-        return true;
-    uint64_t later = shop->plan->stages - 1 - shop->plan->stage[cell];
-    uint64_t ahead = s->rule->base + later * s->rule->slope / (4 * shop->chunks);
-    return s->front->forwards[cell] - s->front->backwards[cell] < ahead;
+    for (uint32_t cell = 0; cell < shop->cells; cell++) {
+        uint64_t later = shop->plan->stages - 1 - shop->plan->stage[cell];
+        uint64_t ahead = s->rule->base + later * s->rule->slope / (4 * shop->chunks);
+        s->ahead[cell] = ahead < UINT32_MAX ? (uint32_t)ahead : UINT32_MAX;
+    }
+}
+
+static bool within_rule(const scheduler *s, uint32_t cell) {
+    return s->front->forwards[cell] - s->front->backwards[cell] < s->ahead[cell];
 }
 
 /* Of two offers that can start at different times the earlier one, else the one of lower `order`.
@@ -155,8 +161,8 @@ static offer pair_offer(const scheduler *s, uint32_t rank, offer forward, offer 
     if (!s->rule->pairs || forward.start < 0 || backward.start < 0)
         return (offer){.start = -1};
     pp_op whole = {MILL_OP_BACKWARD, backward.op.chunk, 0, 0};
-    if (pp_shop_duration(shop, rank, op) >= pp_shop_duration(shop, rank, forward.op) +
-                                                pp_shop_duration(shop, rank, whole))
+    if (pp_shop_duration(shop, rank, op) >=
+        pp_shop_duration(shop, rank, forward.op) + pp_shop_duration(shop, rank, whole))
         return (offer){.start = -1};
     return (offer){op, forward.start > backward.start ? forward.start : backward.start};
 }
@@ -170,10 +176,8 @@ static uint32_t owed(const scheduler *s, uint32_t rank) {
 
 static void prefer(scheduler *s, uint32_t rank) {
     offer forward = forward_offer(s, rank);
-    offer backward =
-        backward_offer(s, rank, s->rule->whole ? MILL_OP_BACKWARD : MILL_OP_INPUT);
-    offer weight = s->rule->whole ? (offer){.start = -1}
-                                  : backward_offer(s, rank, MILL_OP_WEIGHT);
+    offer backward = backward_offer(s, rank, s->rule->whole ? MILL_OP_BACKWARD : MILL_OP_INPUT);
+    offer weight = s->rule->whole ? (offer){.start = -1} : backward_offer(s, rank, MILL_OP_WEIGHT);
     offer ranked[4] = {pair_offer(s, rank, forward, backward), backward, forward, weight};
     if (s->rule->forward_first) {
         ranked[1] = forward;
@@ -208,17 +212,22 @@ static uint32_t first_rank(const scheduler *s) {
     return first;
 }
 
-/* Those that got something from this rank choose anew. */
-static void prefer_around(scheduler *s, uint32_t rank) {
-    const pp_shop *shop = s->shop;
+/* Who gets something of the operation chooses anew. */
+static void prefer_at(scheduler *s, int32_t cell) {
+    if (cell >= 0)
+        prefer(s, (uint32_t)cell / s->shop->chunks);
+}
+
+static void prefer_after(scheduler *s, uint32_t rank, pp_op op) {
+    const pp_plan *plan = s->shop->plan;
+    uint32_t first = rank * s->shop->chunks;
     prefer(s, rank);
-    for (uint32_t cell = rank * shop->chunks; cell < (rank + 1) * shop->chunks; cell++) {
-        int32_t next = shop->plan->next[cell], prev = shop->plan->prev[cell];
-        if (next >= 0 && (uint32_t)next / shop->chunks != rank)
-            prefer(s, (uint32_t)next / shop->chunks);
-        if (prev >= 0 && (uint32_t)prev / shop->chunks != rank)
-            prefer(s, (uint32_t)prev / shop->chunks);
-    }
+    if (op.kind == MILL_OP_FORWARD || op.kind == MILL_OP_PAIR)
+        prefer_at(s, plan->next[first + op.chunk]);
+    if (op.kind == MILL_OP_BACKWARD || op.kind == MILL_OP_INPUT)
+        prefer_at(s, plan->prev[first + op.chunk]);
+    if (op.kind == MILL_OP_PAIR)
+        prefer_at(s, plan->prev[first + op.chunk2]);
 }
 
 static bool whole(const pp_shop *shop, const pp_front *front) {
@@ -229,11 +238,15 @@ static bool whole(const pp_shop *shop, const pp_front *front) {
 }
 
 void pp_list_schedule(const pp_shop *shop, const pp_rule *rule, pp_front *front, pp_order *order) {
-    scheduler s = {.shop = shop,
-                   .rule = rule,
-                   .front = front,
-                   .next = kit_alloc(shop->ranks, sizeof *s.next)};
+    scheduler s = {
+        .shop = shop,
+        .rule = rule,
+        .front = front,
+        .next = kit_alloc(shop->ranks, sizeof *s.next),
+        .ahead = kit_alloc(shop->cells, sizeof *s.ahead),
+    };
     int64_t makespan = 0;
+    fill_ahead(&s);
     pp_front_reset(front, shop);
     for (uint32_t rank = 0; rank < shop->ranks; rank++) {
         order->n[rank] = 0;
@@ -248,8 +261,9 @@ void pp_list_schedule(const pp_shop *shop, const pp_rule *rule, pp_front *front,
         order->ops[(size_t)rank * shop->stride + order->n[rank]++] = o.op;
         if (front->free[rank] > makespan)
             makespan = front->free[rank];
-        prefer_around(&s, rank);
+        prefer_after(&s, rank, o.op);
     }
     order->makespan = whole(shop, front) ? makespan : MILL_UNKNOWN;
     free(s.next);
+    free(s.ahead);
 }

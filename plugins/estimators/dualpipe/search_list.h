@@ -8,9 +8,9 @@
 
 /* Backward goes before forward, and W is last, but where the rule says otherwise. */
 typedef struct pp_rule {
-    uint32_t base;     /* forwards that a cell may be ahead of its backwards: this many and */
-    uint32_t slope;    /* this many quarters for each later stage, divided by the chunks of a rank */
-    uint32_t backlog;  /* a rank that owes so many W's runs one before a forward */
+    uint32_t base;    /* forwards that a cell may be ahead of its backwards: this many and */
+    uint32_t slope;   /* this many quarters for each later stage, divided by the chunks of a rank */
+    uint32_t backlog; /* a rank that owes so many W's runs one before a forward */
     uint32_t patience; /* quarters of its duration that an operation waits for a preferred one */
     bool forward_first;
     bool deep;  /* of forwards that are ready, that of the later stage first; else the earlier */

@@ -2,6 +2,8 @@
 /* Placements with durations, and orders on them: timing and checking. */
 #include "search_shop.h"
 
+#include "search_candidates.h"
+
 #include <string.h>
 
 /* ---------------------------------------------------------------- a placement with durations */
@@ -52,7 +54,7 @@ static const int64_t *pairs_of(mill_run *run, const pp_shop *shop) {
             if (d == MILL_UNKNOWN)
                 return NULL;
             ns[cell * v + chunk] = d;
-            useful |= d < shop->forward[cell] + shop->backward[cell - cell % v + chunk];
+            useful |= d < (__int128)shop->forward[cell] + shop->backward[cell - cell % v + chunk];
         }
     return useful ? ns : NULL;
 }
@@ -86,12 +88,17 @@ static void place_links(pp_shop *shop, mill_run *run) {
     shop->link = link;
 }
 
-/* The size of so many chunks, rounded down to millionths of a device's share, is within the limit.
- */
-static int64_t most_chunks(const pp_goal *goal, const pp_plan *plan) {
-    if (goal->memory == MILL_UNKNOWN || goal->memory >= INT64_MAX / plan->stages - 1)
-        return INT64_MAX;
-    return ((goal->memory + 1) * plan->stages - 1) / (1000000 * (int64_t)plan->ranks);
+/* No chain of operations and transfers holds any of them twice, and bounds add a few ways. */
+static bool times_fit(const pp_shop *shop) {
+    __int128 sum = 0;
+    for (uint32_t cell = 0; cell < shop->cells; cell++) {
+        sum += (__int128)shop->forward[cell] + 4 * ((__int128)shop->latency + shop->occupied);
+        sum += shop->whole ? shop->backward[cell] : 0;
+        sum += shop->split ? (__int128)shop->input[cell] + shop->weight[cell] : 0;
+        for (uint32_t chunk = 0; shop->pairs && chunk < shop->chunks; chunk++)
+            sum += shop->pair[cell * shop->chunks + chunk];
+    }
+    return sum * (shop->per_cell + 1) < INT64_MAX / 4;
 }
 
 bool pp_shop_init(pp_shop *shop, mill_run *run, const pp_goal *goal, pp_place place,
@@ -107,7 +114,7 @@ bool pp_shop_init(pp_shop *shop, mill_run *run, const pp_goal *goal, pp_place pl
         .cells = plan->ranks * chunks,
         .per_cell = plan->per_cell,
         .until_weight = goal->until_weight,
-        .most = most_chunks(goal, plan),
+        .most = pp_goal_most(goal, plan),
     };
     if (!timing)
         return false;
@@ -127,7 +134,7 @@ bool pp_shop_init(pp_shop *shop, mill_run *run, const pp_goal *goal, pp_place pl
     shop->pairs = shop->pair;
     shop->stride = chunks * shop->per_cell * (shop->split ? 3 : 2);
     place_links(shop, run);
-    return true;
+    return times_fit(shop);
 }
 
 int64_t pp_shop_duration(const pp_shop *shop, uint32_t rank, pp_op op) {
@@ -150,7 +157,8 @@ int64_t pp_shop_duration(const pp_shop *shop, uint32_t rank, pp_op op) {
 
 void pp_front_init(pp_front *front, kit_arena *memory, const pp_shop *shop) {
     size_t cells = shop->cells, inputs = cells * shop->per_cell;
-    int64_t *ns = kit_arena_alloc(memory, (2 * shop->ranks + shop->links + 2 * inputs) * sizeof *ns);
+    int64_t *ns =
+        kit_arena_alloc(memory, (2 * shop->ranks + shop->links + 2 * inputs) * sizeof *ns);
     uint32_t *counts = kit_arena_alloc(memory, (4 * cells + shop->ranks) * sizeof *counts);
     *front = (pp_front){
         .free = ns,

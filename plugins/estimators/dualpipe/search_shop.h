@@ -15,7 +15,7 @@
 #include <tracemill/kit/arena.h>
 
 typedef struct pp_shop {
-    const pp_plan *plan;    /* any whole order on this placement: its cells are read */
+    const pp_plan *plan;     /* any whole order on this placement: its cells are read */
     const pp_timing *timing; /* of that plan */
     pp_place place;
     uint32_t ranks, chunks, cells, per_cell;
@@ -57,8 +57,6 @@ typedef struct pp_front {
 bool pp_shop_init(pp_shop *shop, mill_run *run, const pp_goal *goal, pp_place place,
                   uint32_t chunks, bool pairs);
 int64_t pp_shop_duration(const pp_shop *shop, uint32_t rank, pp_op op);
-/* The bound for these durations and this limit of memory. */
-pp_bound pp_shop_bound(mill_run *run, const pp_shop *shop);
 
 void pp_order_init(pp_order *order, kit_arena *memory, const pp_shop *shop);
 void pp_order_copy(pp_order *to, const pp_order *from, const pp_shop *shop);
