@@ -254,15 +254,26 @@ static mill_status check_schedules(mill_run *run, const char *option, const mill
     return MILL_OK;
 }
 
+static mill_status check_micro_batches(mill_run *run, const mill_list *list) {
+    const int64_t *m = list->v;
+    if (list->n == 0)
+        return mill_fail(run, MILL_E_CONFIG, "m is empty: list at least one number");
+    for (size_t i = 1; i < list->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (m[k] == m[i])
+                return mill_fail(run, MILL_E_CONFIG, "m lists %lld twice", (long long)m[i]);
+    return MILL_OK;
+}
+
 static mill_status check_bubble(mill_run *run, const void *opts) {
     const bubble_options *o = opts;
     mill_status status = check_schedules(run, "schedules", &o->schedules);
     if (status == MILL_OK)
         status = check_schedules(run, "detail", &o->detail);
+    if (status == MILL_OK)
+        status = check_micro_batches(run, &o->micro_batches);
     if (status != MILL_OK)
         return status;
-    if (o->micro_batches.n == 0)
-        return mill_fail(run, MILL_E_CONFIG, "m is empty: list at least one number");
     if (mill_option_given(run, "memory-limit") && !mill_option_given(run, "activations"))
         return mill_fail(run, MILL_E_CONFIG,
                          "memory-limit needs activations: bytes that a device keeps of one "

@@ -185,6 +185,19 @@ static void test_latency(void) {
     bench_destroy(b);
 }
 
+/* data/oracle/pp: with the real program's transfers, DualPipe stands still for 121 ms, not 111. An
+ * order that can't run so is told with the reason. */
+static void test_blocking(void) {
+    bench *b = begin(SETTINGS("pp=8", "m=20", "forward=18ms", "input=8ms", "weight=7ms",
+                              "pair=33ms", "communication=blocking"));
+    mill_status status = bench_run(b);
+    g_assert_cmpint(status, ==, MILL_OK);
+    const mill_report *r = bench_output(b, "report", 0);
+    g_assert_cmpint(cell(r, "schedules", "DualPipe", "idle_max").i, ==, 121 * MS);
+    g_assert_nonnull(strstr(cell(r, "left_out", "ZB-H2", "reason").text, "for ever"));
+    bench_destroy(b);
+}
+
 /* ---------------------------------------------------------------- measured durations */
 
 /* Each basis has its own results, and only the main tables are on the usual one. */
@@ -573,6 +586,7 @@ static void test_search(void) {
 static void test_mistakes(void) {
     fails(SETTINGS("pp=4"), MILL_E_CONFIG, "no durations");
     fails(SETTINGS("schedules=1f1b,1f2b"), MILL_E_CONFIG, "schedules = 1f2b: no such schedule");
+    fails(SETTINGS("m=8,12,8"), MILL_E_CONFIG, "m lists 8 twice");
     fails(SETTINGS("detail=all"), MILL_E_CONFIG, "detail = all");
     fails(SETTINGS("forward=1ms", "backward=3ms", "input=1ms", "weight=1ms"), MILL_E_CONFIG,
           "B must be Bi + W");
@@ -634,6 +648,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/bubble/refused", test_refused);
     g_test_add_func("/bubble/pair-rule", test_pair_rule);
     g_test_add_func("/bubble/latency", test_latency);
+    g_test_add_func("/bubble/blocking", test_blocking);
     g_test_add_func("/bubble/band", test_band);
     g_test_add_func("/bubble/replaced", test_replaced);
     g_test_add_func("/bubble/uneven", test_uneven);
