@@ -16,7 +16,8 @@ static const mill_port inputs[] = {
 static const mill_port outputs[] = {
     {"report", MILL_TYPE_REPORT, "The schedules side by side, and why they stand still.", 0, 0},
     {"schedules", MILL_TYPE_SCHEDULE,
-     "One item for each schedule that runs, with the first number of micro-batches.",
+     "One item for each schedule that runs, with the first number of micro-batches; `search`: what "
+     "the search found.",
      MILL_PORT_ITEMS, 0},
     {0},
 };
@@ -280,6 +281,10 @@ static mill_status check_bubble(mill_run *run, const void *opts) {
                          "micro-batch");
     if (o->transfer_bytes > 0 && !mill_option_given(run, "bandwidth"))
         return mill_fail(run, MILL_E_CONFIG, "transfer-bytes needs bandwidth, bytes per second");
+    if ((double)o->transfer_bytes > 1e6 * (double)o->bandwidth)
+        return mill_fail(run, MILL_E_CONFIG,
+                         "transfer-bytes / bandwidth is over a million seconds: bandwidth is in "
+                         "bytes per second");
     if (mill_option_given(run, "table") && mill_option_given(run, "forward"))
         return mill_fail(run, MILL_E_CONFIG,
                          "both table and forward: durations come from one or the other");
@@ -288,16 +293,15 @@ static mill_status check_bubble(mill_run *run, const void *opts) {
 
 /* ---------------------------------------------------------------- run */
 
+static mill_status emit(mill_run *run, const bubble_analysis *a, const bubble_case *c) {
+    return c->result.items ? run->host->emit(run, 1, c->id, bubble_value(run, a, c)) : MILL_OK;
+}
+
 static mill_status emit_schedules(mill_run *run, const bubble_analysis *a) {
-    for (size_t s = 0; s < a->n_schedules; s++) {
-        const bubble_case *c = bubble_at(a, 0, s, a->in.likely);
-        if (!c->result.items)
-            continue;
-        mill_status status = run->host->emit(run, 1, c->id, bubble_value(run, a, c));
-        if (status != MILL_OK)
-            return status;
-    }
-    return MILL_OK;
+    mill_status status = emit(run, a, &a->found_case);
+    for (size_t s = 0; s < a->n_schedules && status == MILL_OK; s++)
+        status = emit(run, a, bubble_at(a, 0, s, a->in.likely));
+    return status;
 }
 
 static mill_status run_bubble(mill_run *run, const void *opts, void *state) {

@@ -81,7 +81,7 @@ typedef struct bubble_case {
     const char *nearest; /* sizes with which it runs, or NULL */
     const pp_timing *timing;
     pp_result result;
-    int64_t makespan, idle_sum, idle_min, idle_max; /* over ranks */
+    int64_t makespan, idle_sum, idle_min, idle_max; /* over ranks; the sum may be MILL_UNKNOWN */
     int64_t live, live_weight;                      /* most of any rank, in chunks */
 } bubble_case;
 
@@ -108,8 +108,9 @@ typedef struct bubble_analysis {
     const bubble_case *baseline; /* 1F1B at its side, or NULL */
     bubble_case *what_if;        /* n_what_if, grouped by `detail`; the first is as it is */
     size_t n_what_if;
-    const pp_found *found; /* by the search; NULL: none was asked for */
-    bubble_jitter *jitter; /* of each schedule; NULL: no jitter */
+    const pp_found *found;  /* by the search; NULL: none was asked for */
+    bubble_case found_case; /* with its plan, if it found one */
+    bubble_jitter *jitter;  /* of each schedule; NULL: no jitter */
 } bubble_analysis;
 
 /* a->in (bubble_inputs.c). times: or NULL. */
@@ -120,6 +121,8 @@ const pp_timing *bubble_timing(mill_run *run, const bubble_analysis *a, bubble_c
 /* F&B if all communication of both chunks were hidden can be told. */
 bool bubble_can_hide(const bubble_analysis *a);
 
+/* Simulates c->plan. */
+mill_status bubble_simulate_plan(mill_run *run, const bubble_analysis *a, bubble_case *c);
 /* Simulates n cases on all threads; the plan of a case is used again for the next one if that
  * differs in its basis only. */
 mill_status bubble_simulate(mill_run *run, const bubble_analysis *a, bubble_case *cases, size_t n);
@@ -152,9 +155,8 @@ int64_t bubble_live(const bubble_analysis *a, const bubble_case *c);
 int64_t bubble_memory(const bubble_analysis *a, const bubble_case *c);
 bool bubble_fits(const bubble_analysis *a, const bubble_case *c); /* true where it is unknown */
 
-/* ---------------------------------------------------------------- search */
-
-mill_status bubble_search(mill_run *run, bubble_analysis *a); /* fills a->found */
+/* a->found, a->found_case (bubble_search.c). */
+mill_status bubble_search(mill_run *run, bubble_analysis *a);
 
 /* ---------------------------------------------------------------- telling */
 

@@ -2,10 +2,10 @@
 /* Cases: which schedules are simulated with which sizes and durations, and what comes of them. */
 #include "bubble.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tracemill/kit/measure.h>
 
 const char *bubble_text(mill_run *run, const char *format, ...) {
     char text[512];
@@ -32,7 +32,8 @@ const char *bubble_id(mill_run *run, const char *id) {
 static int64_t occupied_of(const bubble_options *o) {
     if (o->transfer_bytes == 0)
         return 0;
-    return (int64_t)ceil((double)o->transfer_bytes * 1e9 / (double)o->bandwidth);
+    __int128 bytes = (__int128)o->transfer_bytes * 1000000000;
+    return (int64_t)((bytes + o->bandwidth - 1) / o->bandwidth);
 }
 
 bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, int64_t m,
@@ -88,7 +89,7 @@ static void sum_up(bubble_case *c) {
     for (uint32_t r = 0; r < c->plan->ranks; r++) {
         const pp_rank_times *t = &c->result.ranks[r];
         int64_t idle = c->makespan - t->busy;
-        c->idle_sum += idle;
+        c->idle_sum = kit_add(c->idle_sum, idle);
         c->idle_min = idle < c->idle_min ? idle : c->idle_min;
         c->idle_max = idle > c->idle_max ? idle : c->idle_max;
         c->live = t->live > c->live ? t->live : c->live;
@@ -98,9 +99,7 @@ static void sum_up(bubble_case *c) {
 
 /* An order that blocking transfers bring to a standstill is a finding about it; any other failure
  * is one of the input. */
-static mill_status simulate_one(mill_run *run, const bubble_analysis *a, bubble_case *c) {
-    if (!c->plan)
-        return MILL_OK;
+mill_status bubble_simulate_plan(mill_run *run, const bubble_analysis *a, bubble_case *c) {
     c->timing = bubble_timing(run, a, c);
     if (!c->timing)
         return MILL_OK;
@@ -135,7 +134,8 @@ static mill_status simulate_group(mill_run *run, void *arg, size_t i) {
             c->reason = c->plan ? NULL : c[-1].reason;
             c->nearest = c[-1].nearest;
         }
-        status = simulate_one(run, j->a, c);
+        if (c->plan)
+            status = bubble_simulate_plan(run, j->a, c);
     }
     return status;
 }

@@ -17,19 +17,29 @@ static int64_t room_beside(const bubble_analysis *a, int64_t copies) {
     if (a->memory_limit == MILL_UNKNOWN || a->activations <= 0)
         return MILL_UNKNOWN;
     int64_t bytes = a->memory_limit - copies * a->options->parameters;
-    return bytes < 0 ? 0 : (int64_t)((double)bytes / (double)a->activations * 1e6);
+    return bytes < 0 ? 0 : (int64_t)((__int128)bytes * 1000000 / a->activations);
 }
 
-/* Families of which a device can hold the durations that are known. */
+/* Also those that do not run with these sizes, whose placement may do with another order. */
 static const pp_family **candidates(mill_run *run, const bubble_analysis *a, uint32_t copies) {
     const pp_family **list = mill_scratch(run, (a->n_schedules + 1) * sizeof *list);
     size_t n = 0;
     for (size_t s = 0; s < a->n_schedules; s++) {
         const bubble_case *c = bubble_at(a, 0, s, a->in.likely);
-        if (c->family && c->family->copies == copies && (c->plan == NULL || !c->reason))
+        if (c->family && c->family->copies == copies)
             list[n++] = c->family;
     }
     return list;
+}
+
+static mill_status simulate_found(mill_run *run, bubble_analysis *a) {
+    bubble_case *c = &a->found_case;
+    *c = bubble_case_of(a, pp_family_of(a->found->plan->id), a->m[0], a->in.likely);
+    c->id = "search";
+    c->name = a->found->how;
+    c->plan = a->found->plan;
+    c->record = true;
+    return bubble_simulate_plan(run, a, c);
 }
 
 static bool is_better(const pp_found *found, const pp_found *than) {
@@ -50,7 +60,7 @@ mill_status bubble_search(mill_run *run, bubble_analysis *a) {
             .context = a,
             .memory = room_beside(a, copies),
             .until_weight = o->freed == BUBBLE_FREED_WEIGHT,
-            .split = a->in.costs[a->in.likely].input != MILL_UNKNOWN,
+            .split = bubble_mean_cost(&a->in, a->in.likely).input != MILL_UNKNOWN,
             .effort = o->effort,
             .seed = (uint64_t)o->seed,
         };
@@ -66,9 +76,9 @@ mill_status bubble_search(mill_run *run, bubble_analysis *a) {
         best->tried = tried;
         best->bound = bound;
     }
-    best->proven = best->plan && best->makespan == best->bound.ns;
+    best->proven |= best->plan && best->makespan == best->bound.ns;
     a->found = best;
-    return MILL_OK;
+    return best->plan ? simulate_found(run, a) : MILL_OK;
 }
 
 void bubble_tell_search(mill_run *run, kit_report *r, const bubble_analysis *a) {
@@ -89,11 +99,14 @@ void bubble_tell_search(mill_run *run, kit_report *r, const bubble_analysis *a) 
                      "No schedule of these families is shorter.");
     kit_table_column(t, MILL_KIND_RATIO, "over_bound", "over bound", NULL,
                      "(step - bound) / bound: how much could be left at most.");
+    kit_table_column(t, MILL_KIND_REAL, "shares", "peak", "micro-batches",
+                     "Activations that a device holds at most, in those of a whole device.");
     kit_table_column(t, MILL_KIND_TEXT, "proven", "proven best", NULL, NULL);
     kit_table_row(t);
     kit_cell_text(t, f->how);
     kit_cell_int(t, f->makespan);
     kit_cell_int(t, f->bound.ns);
     kit_cell_ratio(t, kit_subtract(f->makespan, f->bound.ns), f->bound.ns);
+    kit_cell_real(t, (double)bubble_live(a, &a->found_case) / bubble_chunks_a_share(f->plan));
     kit_cell_text(t, f->proven ? "yes" : "no");
 }

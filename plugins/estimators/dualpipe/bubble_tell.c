@@ -13,7 +13,9 @@ void bubble_cell_share(kit_table *t, const bubble_case *c) {
 }
 
 static double share_of(const bubble_case *c) {
-    return (double)c->idle_sum / ((double)c->makespan * c->plan->ranks);
+    return c->idle_sum == MILL_UNKNOWN
+               ? NAN
+               : (double)c->idle_sum / ((double)c->makespan * c->plan->ranks);
 }
 
 /* ---------------------------------------------------------------- what it rests on */
@@ -99,7 +101,7 @@ static void tell_schedules(mill_run *run, kit_report *r, const bubble_analysis *
         bubble_cell_share(t, c);
         kit_cell_int(t, bound);
         kit_cell_ratio(t, kit_subtract(c->makespan, bound), bound == MILL_UNKNOWN ? 0 : bound);
-        kit_cell_int(t, c->idle_sum / c->plan->ranks);
+        kit_cell_int(t, c->idle_sum == MILL_UNKNOWN ? MILL_UNKNOWN : c->idle_sum / c->plan->ranks);
         kit_cell_int(t, c->idle_min);
         kit_cell_int(t, c->idle_max);
     }

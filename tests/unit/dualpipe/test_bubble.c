@@ -578,6 +578,9 @@ static void test_search(void) {
     int64_t found = look_cell(t, 0, "makespan").i;
     g_assert_cmpint(found, <=, look_int(r, "best_makespan", NULL));
     g_assert_cmpint(found, >=, look_cell(t, 0, "bound").i);
+    g_assert_cmpstr(bench_output_key(b, "schedules", 0), ==, "search");
+    const mill_schedule *s = bench_output(b, "schedules", 0);
+    g_assert_cmpint(s->makespan_ns, ==, found);
     bench_destroy(b);
 }
 
@@ -593,6 +596,7 @@ static void test_mistakes(void) {
     fails(SETTINGS("forward=1ms", "backward=3ms", "weight=4ms"), MILL_E_CONFIG, "B must be");
     fails(SETTINGS("memory-limit=1GiB"), MILL_E_CONFIG, "needs activations");
     fails(SETTINGS("transfer-bytes=1MB"), MILL_E_CONFIG, "needs bandwidth");
+    fails(SETTINGS("transfer-bytes=10GB", "bandwidth=100B"), MILL_E_CONFIG, "a million seconds");
     fails(SETTINGS("forward=1ms", "backward=2ms", "pp=2", "slowness=1,1,1"), MILL_E_CONFIG,
           "slowness lists 3 ranks");
     fails(SETTINGS("table=x.csv", "forward=1ms"), MILL_E_CONFIG, "both table and forward");
