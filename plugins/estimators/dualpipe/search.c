@@ -21,7 +21,7 @@ typedef struct ground {
     uint32_t chunks;
     bool pairs;
     bool possible; /* its durations are known, and some order fits */
-    bool small;    /* and it is not too large for orders of our own, whose transfers don't block */
+    bool small;    /* and it is not too large for orders of our own */
     pp_shop shop;
     pp_bound bound;
     size_t all_rules, n_rules; /* of list scheduling: that there are, that are tried */
@@ -100,8 +100,7 @@ static void find_grounds(search *s) {
     for (ground *g = s->grounds; g < s->grounds + s->n_grounds; g++) {
         g->shortest.makespan = MILL_UNKNOWN;
         g->possible = is_possible(s, g);
-        g->small = g->possible && g->shop.timing->comm == PP_COMM_DEP &&
-                   (uint64_t)g->shop.ranks * g->shop.stride <= OWN_MOST;
+        g->small = g->possible && (uint64_t)g->shop.ranks * g->shop.stride <= OWN_MOST;
     }
 }
 
@@ -252,7 +251,7 @@ static bool none_shorter(const search *s, int64_t ns) {
 static void try_all_orders(search *s) {
     for (ground *g = s->grounds; g < s->grounds + s->n_grounds; g++) {
         int64_t known = shortest(s);
-        if (!g->small || g->bound.ns >= known || !pp_exact_fits(&g->shop) || g->shop.timing->jitter)
+        if (!g->small || g->bound.ns >= known || !pp_exact_fits(&g->shop))
             continue;
         pp_order_init(&g->shortest, &s->memory, &g->shop);
         g->shortest.makespan = known == INT64_MAX ? MILL_UNKNOWN : known;

@@ -104,29 +104,15 @@ static mill_status run_one(mill_run *run, void *arg, size_t i) {
     pp_candidate *c = &((pp_candidate *)arg)[i];
     if (mill_cancelled(run))
         return MILL_E_CANCELLED;
-    if (c->fits && c->timing && c->timing->comm == PP_COMM_DEP)
+    if (c->fits && c->timing)
         c->makespan = pp_makespan_of(c->plan, c->timing);
     return MILL_OK;
-}
-
-/* The simulation of rendezvous makes use of the run's scratch, so it is not for workers. */
-static mill_status run_blocking(mill_run *run, pp_candidate *c) {
-    pp_result result;
-    if (!c->fits || !c->timing || c->timing->comm == PP_COMM_DEP)
-        return MILL_OK;
-    mill_status status = pp_simulate(run, c->plan, c->timing, 0, &result);
-    if (status == MILL_OK)
-        c->makespan = result.makespan;
-    return status == MILL_E_CANCELLED ? status : MILL_OK;
 }
 
 mill_status pp_candidates_run(mill_run *run, const pp_goal *goal, pp_candidates *all) {
     if (goal->effort < (int64_t)all->n)
         all->n = goal->effort > 0 ? (size_t)goal->effort : 0;
-    mill_status status = run->host->parallel(run, all->n, run_one, all->v);
-    for (size_t i = 0; i < all->n && status == MILL_OK; i++)
-        status = run_blocking(run, &all->v[i]);
-    return status;
+    return run->host->parallel(run, all->n, run_one, all->v);
 }
 
 const char *pp_candidate_text(mill_run *run, const pp_candidate *c) {

@@ -36,7 +36,7 @@ mill_status pp_candidates_run(mill_run *run, const pp_goal *goal, pp_candidates 
 /* "Eager 1F1B, warm-up +2" */
 const char *pp_candidate_text(mill_run *run, const pp_candidate *c);
 
-/* If transfers never block; MILL_UNKNOWN: the plan does not run. [any thread] */
+/* MILL_UNKNOWN: the plan does not run. [any thread] */
 int64_t pp_makespan_of(const pp_plan *plan, const pp_timing *timing);
 
 #endif

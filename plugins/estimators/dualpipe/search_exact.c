@@ -56,6 +56,7 @@ typedef struct exact {
 bool pp_exact_fits(const pp_shop *shop) {
     uint64_t ops = (uint64_t)shop->cells * shop->per_cell * (shop->split ? 3 : 2);
     return ops <= MOST_OPS && shop->chunks <= MOST_CHUNKS && !shop->pairs && !shop->occupied &&
+           !shop->timing->jitter && shop->timing->comm == PP_COMM_DEP &&
            (shop->chunks == 1 || shop->most == INT64_MAX);
 }
 

@@ -71,7 +71,7 @@ mill_status pp_simulate(mill_run *run, const pp_plan *plan, const pp_timing *tim
                         pp_result *ret_result);
 
 /* The same without any allocation but in a workspace that is used again, for searches that simulate
- * thousands of plans: returns the makespan, or MILL_UNKNOWN for a deadlock (no cause). dep only. */
+ * thousands of plans: returns the makespan, or MILL_UNKNOWN for a deadlock (no cause). */
 typedef struct pp_workspace pp_workspace;
 pp_workspace *pp_workspace_create(void);
 void pp_workspace_destroy(pp_workspace *w);

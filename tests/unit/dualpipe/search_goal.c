@@ -9,7 +9,9 @@ static const int64_t *column(mill_run *run, const search_costs *costs, const pp_
     int64_t *ns = mill_scratch(run, cells * sizeof *ns);
     for (uint32_t cell = 0; cell < cells; cell++) {
         int64_t scale = costs->scale ? costs->scale[cell / plan->chunks] : 10;
-        ns[cell] = share == MILL_UNKNOWN ? share : share * scale * plan->ranks / plan->stages / 10;
+        ns[cell] = share == MILL_UNKNOWN
+                       ? share
+                       : (int64_t)((__int128)share * scale * plan->ranks / plan->stages / 10);
     }
     return ns;
 }
