@@ -166,25 +166,23 @@ static int compare_places(const void *a, const void *b) {
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-static uint32_t member_at(const pipe_analysis *a, uint32_t replica, int64_t stage) {
+uint32_t pipe_member_at(const pipe_analysis *a, uint32_t replica, int64_t stage) {
     const pipe_member key = {.replica = replica, .stage = stage};
     const pipe_member *m =
         bsearch(&key, a->members, a->n_members, sizeof *a->members, compare_places);
     return m ? (uint32_t)(m - a->members) : MILL_NONE;
 }
 
-/* Of a timeline, stages go round: with several model chunks the last one sends to the first. Of a
- * profile that does not tell, there is one answer where there are two stages. */
+/* Of a timeline, stages go round: with several model chunks the last one sends to the first. */
 static uint32_t peer_of(const pipe_analysis *a, const pipe_member *m, const pipe_op *op) {
     int64_t p = (int64_t)a->n_stages, n = a->options->ranks_per_stage;
-    if (!pipe_communicates(op->kind))
+    if (!pipe_communicates(op->kind) || op->peer == MILL_UNKNOWN)
         return MILL_NONE;
     if (a->clocks[m->clock].profile->timeline)
-        return member_at(a, m->replica, (op->peer + p) % p);
-    if (op->peer == MILL_UNKNOWN)
-        return p == 2 ? member_at(a, m->replica, 1 - m->stage) : MILL_NONE;
-    return op->peer >= 0 && op->peer % n == m->rank % n ? member_at(a, m->replica, op->peer / n)
-                                                        : MILL_NONE;
+        return pipe_member_at(a, m->replica, (op->peer + p) % p);
+    return op->peer >= 0 && op->peer % n == m->rank % n
+               ? pipe_member_at(a, m->replica, op->peer / n)
+               : MILL_NONE;
 }
 
 static int compare_events(const void *a, const void *b) {
@@ -271,7 +269,7 @@ static void cut_cells(pipe_analysis *a) {
 }
 
 pipe_cell *pipe_cell_of(const pipe_analysis *a, uint32_t step, uint32_t replica, size_t stage) {
-    uint32_t member = member_at(a, replica, (int64_t)stage);
+    uint32_t member = pipe_member_at(a, replica, (int64_t)stage);
     return member == MILL_NONE ? NULL : &a->cells[step * a->n_members + member];
 }
 

@@ -101,6 +101,12 @@ static void note_hand_overs(kit_report *r, const pipe_analysis *a) {
     size_t apart = 0;
     for (size_t i = 0; i < a->n_clocks; i++)
         apart += !a->clocks[i].aligned;
+    if (a->n_guessed > 0)
+        kit_note(
+            r, MILL_INFO, "peers_inferred",
+            "The profiles do not tell the other end of %lld sends and receives: it is inferred "
+            "from the work before and after (option infer-peers).",
+            (long long)a->n_guessed);
     if (a->n_alone > 0)
         kit_note(r, MILL_WARNING, "alone",
                  "Sends and receives whose other end is not known: %lld, of %s µs. What of that is "

@@ -52,6 +52,12 @@ static const mill_option options[] = {
      .min = 0,
      .max = 1,
      .help = "If less of the computation belongs to operations, the report warns."},
+    {.name = "infer-peers",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(pipe_options, infer_peers, BOOL),
+     .def = "yes",
+     .help = "Heuristic: where profiles do not tell who a stage exchanges work with (PyTorch does "
+             "not for batch_isend_irecv), tell it by the work before and after."},
     {.name = "detail",
      .type = MILL_OPT_BOOL,
      .offset = MILL_OPT_OFF(pipe_options, detail, BOOL),
@@ -90,6 +96,8 @@ static mill_status run_pipeline(mill_run *run, const void *opts, void *state) {
     mill_status status = pipe_gather(&a);
     if (status != MILL_OK)
         return status;
+    if (a.options->infer_peers)
+        pipe_guess_peers(&a);
     pipe_match(&a);
     pipe_measure(&a);
     if (!pipe_chosen(&a))

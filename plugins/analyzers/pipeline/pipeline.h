@@ -16,7 +16,7 @@ typedef struct pipe_options {
     int64_t step; /* only if given */
     int64_t replica;
     double slow_stage, min_coverage;
-    bool detail, lanes;
+    bool infer_peers, detail, lanes;
 } pipe_options;
 
 /* The clock of a profile against the one of the first profile. */
@@ -93,6 +93,7 @@ typedef struct pipe_analysis {
     int64_t last_chunk;   /* of a stage's model chunks */
     size_t n_clocks, n_members, n_events, n_steps, n_replicas, n_stages;
 
+    int64_t n_guessed;                 /* hand-overs whose other end is a guess */
     int64_t n_matched, n_alone, alone; /* hand-overs; ns of those without their other end */
     int64_t transfer;                  /* median of matched ones, or MILL_UNKNOWN */
     int64_t mean[PIPE_WEIGHT + 1];     /* duration of each kind over all stages and steps */
@@ -106,6 +107,8 @@ typedef struct pipe_analysis {
 
 /* gather.c: members, steps, events. E_DATA for what can't be told apart. */
 mill_status pipe_gather(pipe_analysis *a);
+/* peers.c: where the files do not tell, who is at the other end. */
+void pipe_guess_peers(pipe_analysis *a);
 /* match.c: both ends of each hand-over, and the clocks that follow. */
 void pipe_match(pipe_analysis *a);
 /* measure.c: passes, times, order. */
@@ -113,7 +116,8 @@ void pipe_measure(pipe_analysis *a);
 /* replay.c: what the span would be with other durations. */
 mill_status pipe_replay(pipe_analysis *a);
 
-/* The members of a replica stand side by side; NULL: it has no such stage. */
+/* MILL_NONE, NULL: the replica has no such stage. */
+uint32_t pipe_member_at(const pipe_analysis *a, uint32_t replica, int64_t stage);
 pipe_cell *pipe_cell_of(const pipe_analysis *a, uint32_t step, uint32_t replica, size_t stage);
 
 /* "1F1B", "GPipe", "other"; "none" where nothing was run. */

@@ -147,8 +147,10 @@ static void test_two_stages_times(void) {
     g_assert_cmpstr(t->methods[0], ==, "annotation");
 }
 
-/* Three stages, one micro-batch: what the files tell says who hands on to whom. Without that it is
- * not guessed: all of a receive counts as waiting, and clocks stay as they are. */
+/* Three stages, one micro-batch. Who hands on to whom is what the files tell, or what the work
+ * around a hand-over says. Without both, all of a receive counts as waiting, and clocks stay as
+ * they are.
+ */
 static void add_three_stages(job *j, const char *send, const char *receive) {
     job_compute(j, 0, 'F', 0, 10);
     job_hand_over(j, 0, 10, 14, send, 1);
@@ -182,21 +184,61 @@ static void test_three_stages(void) {
         {.compute = 30, .bubble = 70, .startup = 14, .wait_backward = 34, .tail = 22},
         {.compute = 30, .bubble = 70, .startup = 27, .tail = 43},
     };
-    g_autoptr(job) j = job_create(3), k = job_create(3);
-    j->skew[1] = -300, j->skew[2] = 70;
+    g_autoptr(job) j = job_create(3), inferred = job_create(3), alone = job_create(3);
+    j->skew[1] = inferred->skew[1] = -300;
+    j->skew[2] = inferred->skew[2] = 70;
     add_three_stages(j, "send", "recv");
-    add_three_stages(k, NULL, NULL);
-    g_assert_cmpint(job_run(j, NULL), ==, MILL_OK);
-    g_assert_cmpint(job_run(k, NULL), ==, MILL_OK);
+    add_three_stages(inferred, NULL, NULL);
+    add_three_stages(alone, NULL, NULL);
+    g_assert_cmpint(job_run(j, "infer-peers=no"), ==, MILL_OK);
+    g_assert_cmpint(job_run(inferred, NULL), ==, MILL_OK);
+    g_assert_cmpint(job_run(alone, "infer-peers=no"), ==, MILL_OK);
     for (int64_t s = 0; s < 3; s++) {
         check_stage(j, s, &told[s]);
-        check_stage(k, s, &not_told[s]);
+        check_stage(inferred, s, &told[s]);
+        check_stage(alone, s, &not_told[s]);
     }
     const mill_table *profiles = look_table(job_report(j), "profiles");
     g_assert_cmpint(look_cell(profiles, 2, "offset").i, ==, 70000);
     g_assert_null(look_note(job_report(j), "alone"));
-    g_assert_nonnull(look_note(job_report(k), "alone"));
-    g_assert_nonnull(look_note(job_report(k), "clocks"));
+    g_assert_null(look_note(job_report(j), "peers_inferred"));
+    g_assert_nonnull(look_note(job_report(inferred), "peers_inferred"));
+    g_assert_nonnull(look_note(job_report(alone), "alone"));
+    g_assert_nonnull(look_note(job_report(alone), "clocks"));
+}
+
+/* The middle stage of 1F1B with two warm-up forwards: between these it sends, then receives. A
+ * third hand-over there can't be told, so that none of the three is. */
+static void test_peers(void) {
+    for (int third = 0; third < 2; third++) {
+        g_autoptr(job) j = job_create(3);
+        job_compute(j, 0, 'F', 0, 10);
+        job_hand_over(j, 0, 10, 12, NULL, 0); /* F0 to stage 1 */
+        job_compute(j, 0, 'F', 12, 22);
+        job_hand_over(j, 0, 22, 26, NULL, 0); /* F1 */
+        job_hand_over(j, 0, 26, 90, NULL, 0); /* B0 from stage 1 */
+        job_compute(j, 0, 'B', 90, 100);
+        job_hand_over(j, 1, 5, 12, NULL, 0); /* F0 */
+        job_compute(j, 1, 'F', 12, 22);
+        job_hand_over(j, 1, 22, 23, NULL, 0); /* F0 to stage 2 */
+        job_hand_over(j, 1, 23, 26, NULL, 0); /* F1 from stage 0 */
+        if (third)
+            job_hand_over(j, 1, 26, 27, NULL, 0);
+        job_compute(j, 1, 'F', 27, 37);
+        job_hand_over(j, 1, 37, 70, NULL, 0); /* B0 from stage 2 */
+        job_compute(j, 1, 'B', 70, 88);
+        job_hand_over(j, 1, 88, 90, NULL, 0); /* B0 to stage 0 */
+        job_hand_over(j, 2, 20, 23, NULL, 0);
+        job_compute(j, 2, 'F', 23, 33);
+        job_compute(j, 2, 'B', 33, 68);
+        job_hand_over(j, 2, 68, 70, NULL, 0);
+        g_assert_cmpint(job_run(j, NULL), ==, MILL_OK);
+        const mill_table *t = look_table(job_report(j), "stages");
+        g_assert_cmpint(look_cell(t, 1, "transfer").i, ==, third ? 0 : (2 + 1 + 3 + 2 + 2) * 1000);
+        g_assert_cmpint(look_cell(t, 1, "startup").i, ==, third ? 12000 : 10000);
+        g_assert_cmpint(look_cell(t, 1, "wait_backward").i, ==, third ? 33000 : 31000);
+        g_assert_cmpint(look_note(job_report(j), "alone") != NULL, ==, third);
+    }
 }
 
 /* Ranks 0 and 1 are stage 0 of two pipelines, 2 and 3 stage 1. */
@@ -426,6 +468,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/pipeline/two-stages/schedule", test_two_stages_schedule);
     g_test_add_func("/pipeline/two-stages/times", test_two_stages_times);
     g_test_add_func("/pipeline/three-stages", test_three_stages);
+    g_test_add_func("/pipeline/peers", test_peers);
     g_test_add_func("/pipeline/replicas", test_replicas);
     g_test_add_func("/pipeline/woven", test_woven);
     g_test_add_func("/pipeline/chunks", test_chunks);
