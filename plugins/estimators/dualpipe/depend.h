@@ -3,12 +3,12 @@
 #ifndef DUALPIPE_DEPEND_H
 #define DUALPIPE_DEPEND_H
 
-#include "sim.h"
+#include "sim_private.h"
 
 #define PP_NOTHING UINT64_MAX
 
-/* What goes from rank to rank; a transfer is number 2 * operation that sends it + this. */
-enum { PP_ACTIVATION, PP_GRADIENT, PP_WAYS };
+/* A transfer is number PP_WAYS * operation that sends it + its way. */
+#define PP_WAYS 2
 
 typedef struct pp_depend {
     const pp_plan *plan;
@@ -33,8 +33,8 @@ void pp_depend_finish(pp_depend *d);
 
 /* The operation of another rank that makes what `op` needs of a way, and the one that needs what it
  * makes. PP_NOTHING: there is none, or its rank is the same. */
-uint64_t pp_source(const pp_depend *d, uint64_t op, int way);
-uint64_t pp_sink(const pp_depend *d, uint64_t op, int way);
+uint64_t pp_source(const pp_depend *d, uint64_t op, pp_way way);
+uint64_t pp_sink(const pp_depend *d, uint64_t op, pp_way way);
 
 static inline bool pp_is_first(const pp_depend *d, uint64_t op) {
     return op == d->result->first[d->rank[op]];

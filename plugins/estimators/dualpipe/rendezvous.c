@@ -121,41 +121,54 @@ static rule rule_of(const pp_plan *plan) {
                                                 : RULE_DEFAULT;
 }
 
-static bool is_phase0(const pp_workspace *w, uint32_t r, uint8_t chunk) {
-    bool second_half = w->blocking->rule == RULE_DUALPIPE && r >= w->plan->ranks / 2;
+static bool is_phase0(rule by, const pp_plan *plan, uint32_t r, uint8_t chunk) {
+    bool second_half = by == RULE_DUALPIPE && r >= plan->ranks / 2;
     return chunk == second_half;
 }
 
-static bool is_middle(const pp_workspace *w, uint32_t r) {
-    uint32_t ranks = w->plan->ranks;
-    if (w->blocking->rule == RULE_DUALPIPEV)
-        return r == ranks - 1;
-    return r == ranks / 2 - 1 || r == ranks / 2;
+static bool is_middle(rule by, const pp_plan *plan, uint32_t r) {
+    if (by == RULE_DUALPIPEV)
+        return r == plan->ranks - 1;
+    return r == plan->ranks / 2 - 1 || r == plan->ranks / 2;
 }
 
 /* The receive of this forward was posted earlier. before: step of the operation before it. */
-static bool was_early(const pp_workspace *w, uint32_t r, pp_op op, uint8_t before) {
-    if (w->blocking->rule == RULE_DEFAULT)
+static bool was_early(rule by, const pp_plan *plan, uint32_t r, pp_op op, uint8_t before) {
+    if (by == RULE_DEFAULT)
         return false;
-    return op.step == 3 || (op.step == 2 && before == 2 && is_phase0(w, r, op.chunk)) ||
+    return op.step == 3 || (op.step == 2 && before == 2 && is_phase0(by, plan, r, op.chunk)) ||
            (op.step == 4 && before < 4);
 }
 
 /* The receive of the next forward of this operation's cell is posted after it. */
-static bool receives_early(const pp_workspace *w, uint32_t r, pp_op op) {
-    if (w->blocking->rule == RULE_DEFAULT)
+static bool receives_early(rule by, const pp_plan *plan, uint32_t r, pp_op op) {
+    if (by == RULE_DEFAULT)
         return false;
     return (op.step == 3 && op.kind == MILL_OP_INPUT) ||
-           (op.step == 2 && is_phase0(w, r, op.chunk));
+           (op.step == 2 && is_phase0(by, plan, r, op.chunk));
 }
 
 /* This forward is sent after the next operation, which is of step `after`. */
-static bool is_late(const pp_workspace *w, uint32_t r, pp_op op, uint8_t after) {
-    if (w->blocking->rule == RULE_DEFAULT || op.kind != MILL_OP_FORWARD)
+static bool is_late(rule by, const pp_plan *plan, uint32_t r, pp_op op, uint8_t after) {
+    if (by == RULE_DEFAULT || op.kind != MILL_OP_FORWARD)
         return false;
-    if (!is_middle(w, r))
-        return op.step == 2 && is_phase0(w, r, op.chunk);
+    if (!is_middle(by, plan, r))
+        return op.step == 2 && is_phase0(by, plan, r, op.chunk);
     return op.step == 4 || (op.step == 2 && after == 4);
+}
+
+void pp_posted(const pp_plan *plan, uint32_t rank, const pp_item *items, uint64_t n,
+               uint64_t *ret_received, uint64_t *ret_sent) {
+    rule by = rule_of(plan);
+    uint64_t early[UINT8_MAX + 1] = {0}; /* by chunk: where its next receive was posted */
+    for (uint64_t i = 0; i < n; i++) {
+        pp_op op = items[i].op;
+        uint8_t before = i ? items[i - 1].op.step : 0, after = i + 1 < n ? items[i + 1].op.step : 0;
+        ret_received[i] = was_early(by, plan, rank, op, before) ? early[op.chunk] : i;
+        ret_sent[i] = i + 1 + is_late(by, plan, rank, op, after);
+        if (receives_early(by, plan, rank, op))
+            early[op.chunk] = i + 1;
+    }
 }
 
 /* ---------------------------------------------------------------- a rank */
@@ -179,7 +192,7 @@ static halves halves_of_next(const pp_workspace *w, uint32_t r, pp_op op) {
 
 static void commit(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
     batch *b = &w->blocking->batches[r];
-    if (pp_has_forward(op.kind) && !was_early(w, r, op, b->step))
+    if (pp_has_forward(op.kind) && !was_early(w->blocking->rule, w->plan, r, op, b->step))
         post(w, r, (transfer){h->f_cell, false, PP_ACTIVATIONS, h->f_mb});
     if (pp_has_backward(op.kind))
         post(w, r, (transfer){h->b_cell, false, PP_GRADIENTS, h->b_mb});
@@ -193,7 +206,7 @@ static void post_after(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
     transfer forward = {h->f_cell, true, PP_ACTIVATIONS, h->f_mb};
     if (b->has_late)
         post(w, r, b->late);
-    b->has_late = is_late(w, r, op, after);
+    b->has_late = is_late(w->blocking->rule, w->plan, r, op, after);
     if (b->has_late)
         b->late = forward;
     else if (pp_has_forward(op.kind))
@@ -201,7 +214,7 @@ static void post_after(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
     if (pp_has_backward(op.kind))
         post(w, r, (transfer){h->b_cell, true, PP_GRADIENTS, h->b_mb});
     uint32_t next = w->cells[h->f_cell].sent[PP_ACTIVATIONS];
-    if (receives_early(w, r, op))
+    if (receives_early(w->blocking->rule, w->plan, r, op))
         post(w, r, (transfer){h->f_cell, false, PP_ACTIVATIONS, next});
 }
 
@@ -255,7 +268,7 @@ mill_status pp_run_blocking(pp_workspace *w, mill_run *run) {
     w->blocking->rule = rule_of(w->plan);
     mill_status status = pp_run_ready(w, run, take_turn);
     if (status == MILL_OK && !pp_all_ended(w))
-        status = run ? tell_waiting(w, run) : MILL_E_DATA;
+        status = tell_waiting(w, run);
     free(w->blocking);
     w->blocking = NULL;
     return status;

@@ -35,7 +35,7 @@ static bool may_go_blocked(const slack *s, uint64_t op) {
 static bool may_go(const slack *s, uint64_t op) {
     if (s->timing->comm == PP_COMM_BLOCKING)
         return may_go_blocked(s, op);
-    for (int way = 0; way < PP_WAYS; way++) {
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t sink = pp_sink(&s->depend, op, way);
         if (sink != PP_NOTHING && sink < s->at[s->depend.rank[sink]])
             return false;
@@ -50,8 +50,9 @@ static void not_after(int64_t *late, int64_t time) {
 
 /* Links take an operation's transfers one after the other, after those of earlier operations. */
 static void go_through_links(slack *s, uint64_t op) {
-    for (int way = PP_WAYS - 1; way >= 0; way--) {
-        uint64_t transfer = PP_WAYS * op + (uint64_t)way;
+    for (int i = PP_WAYS - 1; i >= 0; i--) {
+        pp_way way = (pp_way)i;
+        uint64_t transfer = PP_WAYS * op + way;
         if (pp_sink(&s->depend, op, way) == PP_NOTHING)
             continue;
         int64_t begins = s->late_gone[transfer] - s->timing->occupied;
@@ -88,12 +89,12 @@ static void go_through(slack *s, uint64_t op) {
         go_through_meetings(s, op, start);
         return;
     }
-    for (int way = 0; way < PP_WAYS; way++) {
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t source = pp_source(&s->depend, op, way);
         if (source == PP_NOTHING)
             continue;
         if (s->late_gone)
-            not_after(&s->late_gone[PP_WAYS * source + (uint64_t)way], start - s->timing->latency);
+            not_after(&s->late_gone[PP_WAYS * source + way], start - s->timing->latency);
         else
             not_after(&s->late[source], start - s->timing->latency);
     }

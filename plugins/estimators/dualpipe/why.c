@@ -17,9 +17,9 @@
  * has none. */
 static int64_t computed_at(const pp_depend *d, uint64_t op, pp_cause *ret_cause) {
     static const pp_cause causes[] = {
-        [PP_ACTIVATION] = PP_CAUSE_FORWARD, [PP_GRADIENT] = PP_CAUSE_BACKWARD};
+        [PP_ACTIVATIONS] = PP_CAUSE_FORWARD, [PP_GRADIENTS] = PP_CAUSE_BACKWARD};
     int64_t at = INT64_MIN;
-    for (int way = 0; way < PP_WAYS; way++) {
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t source = pp_source(d, op, way);
         if (source != PP_NOTHING && d->result->end[source] > at) {
             at = d->result->end[source];
@@ -84,11 +84,11 @@ static origin origin_of(const pp_depend *d, const pp_timing *timing, uint64_t op
     const pp_result *result = d->result;
     if (!pp_is_first(d, op) && result->end[op - 1] == result->start[op])
         return (origin){.op = op - 1, .how = PP_BY_RANK};
-    for (int way = 0; way < PP_WAYS; way++) {
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t source = pp_source(d, op, way);
         if (source == PP_NOTHING)
             continue;
-        uint64_t transfer = PP_WAYS * source + (uint64_t)way;
+        uint64_t transfer = PP_WAYS * source + way;
         int64_t gone = d->gone ? d->gone[transfer] : result->end[source];
         if (gone + timing->latency == result->start[op])
             return by_transfer(d, transfer);

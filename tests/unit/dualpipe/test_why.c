@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define CASES 200 /* of each family and mode */
+#define CASES 120 /* of each family and mode */
 
 /* ---------------------------------------------------------------- by hand */
 
