@@ -49,7 +49,7 @@ static uint32_t find_cycle(const pp_workspace *w, const uint32_t *waits_for) {
 
 mill_status pp_tell_deadlock(const pp_workspace *w, mill_run *run, const uint32_t *waits_for) {
     bool blocking = w->timing->comm == PP_COMM_BLOCKING;
-    char text[TOLD * 128], next[64];
+    char text[TOLD * 160], next[80];
     size_t n = 0;
     uint32_t first = find_cycle(w, waits_for), r = first, told = 0;
     do {
@@ -59,9 +59,9 @@ mill_status pp_tell_deadlock(const pp_workspace *w, mill_run *run, const uint32_
                               blocking ? "a transfer with " : "", waits_for[r]);
         r = waits_for[r];
     } while (r != first && waits_for[r] != PP_NO_RANK && ++told < TOLD);
-    const char *rest = r == first                     ? ""
+    const char *rest = r == first                   ? ""
                        : waits_for[r] == PP_NO_RANK ? ", which has ended"
-                                                      : ", which waits for others in turn";
+                                                    : ", which waits for others in turn";
     return mill_fail(run, MILL_E_DATA, "%s can't run in this order%s: rank %u%s%s", w->plan->name,
                      blocking ? " with transfers that block" : "", first, text, rest);
 }

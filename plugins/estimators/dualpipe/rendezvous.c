@@ -61,10 +61,11 @@ static void post_within(pp_workspace *w, uint32_t r, const transfer *t, int64_t 
 }
 
 static void close_one(batch *b, uint32_t with) {
-    uint32_t i = 0;
-    while (b->open[i] != with)
-        i++;
-    b->open[i] = b->open[--b->n_open];
+    for (uint32_t i = 0; i < b->n_open; i++)
+        if (b->open[i] == with) {
+            b->open[i] = b->open[--b->n_open];
+            return;
+        }
 }
 
 static void end_at(batch *b, int64_t time) {
@@ -212,10 +213,9 @@ static void post_after(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
         post(w, r, forward);
     if (pp_has_backward(op.kind))
         post(w, r, (transfer){h->b_cell, true, PP_GRADIENTS, h->b_mb});
+    uint32_t next = w->cells[h->f_cell].sent[PP_ACTIVATIONS];
     if (receives_early(w->blocking->rule, w->plan, r, op))
-        post(
-            w, r,
-            (transfer){h->f_cell, false, PP_ACTIVATIONS, w->cells[h->f_cell].sent[PP_ACTIVATIONS]});
+        post(w, r, (transfer){h->f_cell, false, PP_ACTIVATIONS, next});
 }
 
 static void run_committed(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {

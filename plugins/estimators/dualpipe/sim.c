@@ -144,6 +144,11 @@ static mill_status run_dep(pp_workspace *w, mill_run *run) {
     return pp_tell_deadlock(w, run, waits_for);
 }
 
+/* run NULL: no cause is recorded. */
+static mill_status run_any_mode(pp_workspace *w, mill_run *run) {
+    return w->timing->comm == PP_COMM_BLOCKING ? pp_run_blocking(w, run) : run_dep(w, run);
+}
+
 /* ---------------------------------------------------------------- what callers get */
 
 static mill_status tell_fault(mill_run *run, const pp_plan *plan, const pp_fault *fault) {
@@ -206,8 +211,7 @@ static mill_status simulate(pp_workspace *w, mill_run *run, const pp_plan *plan,
     pp_result result = {0};
     if (flags & PP_RECORD)
         begin_record(w, run, &result);
-    mill_status status =
-        timing->comm == PP_COMM_BLOCKING ? pp_run_blocking(w, run) : run_dep(w, run);
+    mill_status status = run_any_mode(w, run);
     if (status != MILL_OK)
         return status;
     result.makespan = makespan(w);
@@ -226,7 +230,7 @@ mill_status pp_simulate(mill_run *run, const pp_plan *plan, const pp_timing *tim
 
 int64_t pp_makespan(pp_workspace *w, const pp_plan *plan, const pp_timing *timing) {
     pp_fault fault;
-    if (!pp_prepare(w, plan, timing, &fault) || run_dep(w, NULL) != MILL_OK)
+    if (!pp_prepare(w, plan, timing, &fault) || run_any_mode(w, NULL) != MILL_OK)
         return MILL_UNKNOWN;
     return makespan(w);
 }

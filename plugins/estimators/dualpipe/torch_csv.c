@@ -6,6 +6,8 @@
 #include <string.h>
 #include <tracemill/kit/arena.h>
 
+#define MOST_CHUNKS (UINT8_MAX + 1u) /* pp_op numbers them in a byte */
+
 typedef struct planner {
     mill_run *run;
     const char *path;
@@ -74,12 +76,17 @@ static mill_status place(planner *p) {
     uint32_t *taken = mill_scratch(p->run, plan->ranks * sizeof *taken);
     for (uint32_t stage = 0; stage < plan->stages; stage++)
         taken[p->rank_of[stage]]++;
-    for (uint32_t r = 0; r < plan->ranks; r++)
-        if (taken[r] != taken[0] || taken[r] > UINT8_MAX + 1u)
+    for (uint32_t r = 0; r < plan->ranks; r++) {
+        if (taken[r] != taken[0])
             return mill_fail(p->run, MILL_E_DATA,
-                             "%s: line %u runs %u stages and line 1 runs %u; expected the same "
-                             "number on each rank, at most %u",
-                             p->path, r + 1, taken[r], taken[0], UINT8_MAX + 1);
+                             "%s: stages on line %u: %u, on line 1: %u; expected the same number "
+                             "on each rank",
+                             p->path, r + 1, taken[r], taken[0]);
+        if (taken[r] > MOST_CHUNKS)
+            return mill_fail(p->run, MILL_E_DATA,
+                             "%s: line %u has %u stages; expected at most %u on a rank", p->path,
+                             r + 1, taken[r], MOST_CHUNKS);
+    }
     p->cell_of = kit_alloc(plan->stages, sizeof *p->cell_of);
     for (uint32_t stage = plan->stages; stage-- > 0;) {
         uint32_t rank = p->rank_of[stage];
@@ -113,10 +120,10 @@ static mill_status check_forwards(const planner *p) {
     for (uint32_t stage = 0; stage < p->plan.stages; stage++)
         if (forwards[stage] != p->plan.per_cell)
             return mill_fail(p->run, MILL_E_DATA,
-                             "%s: line %u: stage %u has %u forwards; the file's micro-batches go "
-                             "up to %u, so expected %u",
+                             "%s: line %u: forwards of stage %u: %u; expected %u, since "
+                             "micro-batches go up to %u",
                              p->path, p->rank_of[stage] + 1, stage, forwards[stage],
-                             p->plan.per_cell - 1, p->plan.per_cell);
+                             p->plan.per_cell, p->plan.per_cell - 1);
     return MILL_OK;
 }
 

@@ -67,12 +67,11 @@ typedef struct linking {
 } linking;
 
 static void connect_to(pp_workspace *w, linking *l, uint32_t cell, pp_way way, int32_t neighbour) {
-    uint32_t chunks = w->plan->chunks, rank = (uint32_t)neighbour / chunks;
-    pp_cell *c = &w->cells[cell];
     if (neighbour < 0)
         return;
-    c->rank[way] = rank;
-    if (rank == cell / chunks)
+    pp_cell *c = &w->cells[cell];
+    uint32_t rank = c->rank[way] = (uint32_t)neighbour / w->plan->chunks;
+    if (rank == cell / w->plan->chunks)
         return;
     if (l->last[rank] < l->first)
         l->last[rank] = l->n++;
