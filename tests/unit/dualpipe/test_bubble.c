@@ -581,6 +581,7 @@ static void test_search(void) {
     g_assert_cmpstr(bench_output_key(b, "schedules", 0), ==, "search");
     const mill_schedule *s = bench_output(b, "schedules", 0);
     g_assert_cmpint(s->makespan_ns, ==, found);
+    g_assert_cmpint(finding(r, "P5")->gain_ns, ==, look_int(r, "best_makespan", NULL) - found);
     bench_destroy(b);
 }
 
@@ -597,6 +598,7 @@ static void test_mistakes(void) {
     fails(SETTINGS("memory-limit=1GiB"), MILL_E_CONFIG, "needs activations");
     fails(SETTINGS("transfer-bytes=1MB"), MILL_E_CONFIG, "needs bandwidth");
     fails(SETTINGS("transfer-bytes=10GB", "bandwidth=100B"), MILL_E_CONFIG, "a million seconds");
+    fails(SETTINGS("schedules=", "forward=1ms", "backward=2ms"), MILL_E_CONFIG, "is empty");
     fails(SETTINGS("forward=1ms", "backward=2ms", "pp=2", "slowness=1,1,1"), MILL_E_CONFIG,
           "slowness lists 3 ranks");
     fails(SETTINGS("table=x.csv", "forward=1ms"), MILL_E_CONFIG, "both table and forward");
