@@ -268,7 +268,7 @@ mill_status pp_run_blocking(pp_workspace *w, mill_run *run) {
     w->blocking->rule = rule_of(w->plan);
     mill_status status = pp_run_ready(w, run, take_turn);
     if (status == MILL_OK && !pp_all_ended(w))
-        status = tell_waiting(w, run);
+        status = run ? tell_waiting(w, run) : MILL_E_DATA;
     free(w->blocking);
     w->blocking = NULL;
     return status;
