@@ -246,6 +246,8 @@ static void find_best(mill_run *run, bubble_analysis *a) {
 
 mill_status bubble_compare(mill_run *run, bubble_analysis *a) {
     const pp_family **families = schedules_of(run, a);
+    if (a->n_schedules == 0)
+        return mill_fail(run, MILL_E_CONFIG, "schedules is empty: list at least one, or `all`");
     size_t n = a->n_m * a->n_schedules * a->in.n_bases, k = 0;
     a->cases = mill_scratch(run, n * sizeof *a->cases);
     for (size_t i = 0; i < a->n_m; i++)

@@ -20,6 +20,10 @@ static void find(mill_run *run, kit_report *r, const char *rule, const mill_find
     kit_finding(r, &f);
 }
 
+static bool pays(const bubble_analysis *a, int64_t now, int64_t then) {
+    return then < now && (double)(now - then) >= a->options->min_gain * (double)now;
+}
+
 /* ---------------------------------------------------------------- another schedule */
 
 /* Share of the bases on which the best is shorter than 1F1B. */
@@ -35,8 +39,7 @@ static void find_schedule(mill_run *run, kit_report *r, const bubble_analysis *a
     const bubble_case *best = a->best, *base = a->baseline;
     if (!best || !base || best == base)
         return;
-    int64_t gain = base->makespan - best->makespan;
-    if ((double)gain < a->options->min_gain * (double)base->makespan || gain <= 0)
+    if (!pays(a, base->makespan, best->makespan))
         return;
     const char *memory =
         bubble_text(run,
@@ -55,8 +58,28 @@ static void find_schedule(mill_run *run, kit_report *r, const bubble_analysis *a
              .advice = bubble_text(run, "run %s instead of 1F1B%s", best->name,
                                    a->memory_limit == MILL_UNKNOWN ? ", if its memory fits" : ""),
              .cost_ns = base->makespan,
-             .gain_ns = gain,
+             .gain_ns = base->makespan - best->makespan,
              .confidence = confidence(a),
+         });
+}
+
+/* The search has found a shorter one than those known by name. */
+static void find_order(mill_run *run, kit_report *r, const bubble_analysis *a) {
+    const bubble_case *best = a->best, *found = &a->found_case;
+    if (!best || !found->plan || !pays(a, best->makespan, found->makespan))
+        return;
+    find(run, r, "P5",
+         &(mill_finding){
+             .id = "search",
+             .where = bubble_text(run, "PP = %u, m = %lld", a->in.pp, (long long)a->m[0]),
+             .evidence = bubble_text(run, "a step takes %s with what the search found, %s with %s",
+                                     milliseconds(run, found->makespan),
+                                     milliseconds(run, best->makespan), best->name),
+             .advice = "look at the order that was found: the item `search` of the output "
+                       "schedules",
+             .cost_ns = best->makespan,
+             .gain_ns = best->makespan - found->makespan,
+             .confidence = 1,
          });
 }
 
@@ -76,8 +99,7 @@ static const struct {
 
 static void find_change(mill_run *run, kit_report *r, const bubble_analysis *a,
                         const bubble_case *as_is, const bubble_case *c) {
-    int64_t gain = as_is->makespan - c->makespan;
-    if (c->reason || gain <= 0 || (double)gain < a->options->min_gain * (double)as_is->makespan)
+    if (c->reason || !pays(a, as_is->makespan, c->makespan))
         return;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         if (strcmp(changes[i].change, c->change) == 0)
@@ -91,13 +113,14 @@ static void find_change(mill_run *run, kit_report *r, const bubble_analysis *a,
                                              milliseconds(run, c->makespan)),
                      .advice = changes[i].advice,
                      .cost_ns = as_is->makespan,
-                     .gain_ns = gain,
+                     .gain_ns = as_is->makespan - c->makespan,
                      .confidence = 1,
                  });
 }
 
 void bubble_tell_findings(mill_run *run, kit_report *r, const bubble_analysis *a) {
     find_schedule(run, r, a);
+    find_order(run, r, a);
     const bubble_case *as_is = NULL;
     for (size_t i = 0; i < a->n_what_if; i++) {
         const bubble_case *c = &a->what_if[i];

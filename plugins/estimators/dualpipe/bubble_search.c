@@ -52,6 +52,7 @@ mill_status bubble_search(mill_run *run, bubble_analysis *a) {
     const bubble_options *o = a->options;
     pp_found *best = mill_scratch(run, sizeof *best);
     *best = (pp_found){.bound.ns = INT64_MAX};
+    bool proven = true; /* each of its kind */
     for (uint32_t copies = 1; copies <= 2; copies++) {
         pp_goal goal = {
             .families = candidates(run, a, copies),
@@ -70,13 +71,14 @@ mill_status bubble_search(mill_run *run, bubble_analysis *a) {
         mill_status status = pp_search(run, &goal, &found);
         if (status != MILL_OK)
             return status;
+        proven &= found.proven;
         int64_t tried = best->tried + found.tried;
         pp_bound bound = found.bound.ns < best->bound.ns ? found.bound : best->bound;
         *best = is_better(&found, best) ? found : *best;
         best->tried = tried;
         best->bound = bound;
     }
-    best->proven |= best->plan && best->makespan == best->bound.ns;
+    best->proven = best->plan && (proven || best->makespan == best->bound.ns);
     a->found = best;
     return best->plan ? simulate_found(run, a) : MILL_OK;
 }

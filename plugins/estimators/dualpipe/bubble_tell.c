@@ -338,7 +338,8 @@ static void tell_figures(kit_report *r, const bubble_analysis *a) {
                          a->baseline->makespan);
 }
 
-static void note_transfers(kit_report *r, const bubble_analysis *a, const bubble_case *c) {
+static void note_transfers(kit_report *r, const bubble_analysis *a) {
+    const bubble_case *c = &a->cases[0];
     char latency[KIT_NUMBER_MAX], occupied[KIT_NUMBER_MAX];
     const char *mode = a->options->comm == PP_COMM_BLOCKING
                            ? "sends and receives between two operations are one batch that both "
@@ -350,14 +351,21 @@ static void note_transfers(kit_report *r, const bubble_analysis *a, const bubble
              kit_format_us(occupied, c->occupied, KIT_GROUP));
 }
 
+static bool bases_differ(const bubble_inputs *in) {
+    for (size_t i = 0; i < in->n * in->n_bases; i++)
+        if (memcmp(&in->costs[i], &in->costs[i - i % in->n_bases], sizeof *in->costs) != 0)
+            return true;
+    return false;
+}
+
 static void tell_notes(kit_report *r, const bubble_analysis *a) {
     const bubble_inputs *in = &a->in;
-    if (in->n_bases > 1)
+    if (bases_differ(in))
         kit_note(r, MILL_INFO, "basis",
                  "Durations were measured beside other work, so what a chunk costs alone lies in a "
                  "band: %s to %s. Where no basis is named, figures are on %s.",
                  in->bases[0], in->bases[in->n_bases - 1], in->bases[in->likely]);
-    note_transfers(r, a, &a->cases[0]);
+    note_transfers(r, a);
     if (!a->best)
         kit_note(r, MILL_WARNING, "none_runs", "No schedule runs with these sizes and durations%s.",
                  a->memory_limit == MILL_UNKNOWN ? "" : " within memory-limit");

@@ -14,6 +14,7 @@
 #define OWN_MOST (1u << 20) /* operations of a step: with more, families only */
 #define EXACT_NODES 400000u /* about a second */
 #define RULES_A_JOB 16u
+#define ROUNDS 3u /* of moves */
 
 /* A placement, with all that may be run on it. */
 typedef struct ground {
@@ -35,6 +36,7 @@ typedef struct start {
     ground *ground;
     pp_rule rule;
     int64_t makespan;
+    size_t number; /* of the starts: keeps their order where they are as short */
     pp_order order;
     pp_climb climb;
 } start;
@@ -208,6 +210,7 @@ static void make_starts(search *s) {
     choose_starts(s);
     for (start *st = s->starts; st < s->starts + s->n_starts; st++) {
         const pp_shop *shop = &st->ground->shop;
+        st->number = (size_t)(st - s->starts);
         kit_arena memory = {0};
         pp_front front;
         pp_front_init(&front, &memory, shop);
@@ -267,18 +270,33 @@ static mill_status climb(mill_run *run, void *arg, size_t i) {
     return mill_cancelled(run) ? MILL_E_CANCELLED : MILL_OK;
 }
 
+static int compare_orders(const void *a, const void *b) {
+    const start *x = a, *y = b;
+    if (x->order.makespan != y->order.makespan)
+        return x->order.makespan < y->order.makespan ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Rounds of equal effort, each with the better half of the one before. */
 static mill_status try_moves(search *s) {
     int64_t left = s->goal->effort - s->tried;
     if (s->n_starts == 0 || left <= 0 || none_shorter(s, shortest(s)))
         return MILL_OK;
-    for (size_t i = 0; i < s->n_starts; i++)
-        s->starts[i].climb = (pp_climb){
-            .effort = left / (int64_t)s->n_starts,
-            .enough = s->starts[i].ground->bound.ns,
-            .seed = s->goal->seed + i,
-            .spent = &s->spent,
-        };
-    return s->run->host->parallel(s->run, s->n_starts, climb, s);
+    size_t n = s->n_starts;
+    for (uint64_t round = 0; round < ROUNDS; round++, n = (n + 1) / 2) {
+        for (size_t i = 0; i < n; i++) {
+            start *st = &s->starts[i];
+            st->climb.effort = left / (int64_t)(ROUNDS * n);
+            st->climb.enough = st->ground->bound.ns;
+            st->climb.seed = s->goal->seed + round * STARTS + st->number;
+            st->climb.spent = &s->spent;
+        }
+        mill_status status = s->run->host->parallel(s->run, n, climb, s);
+        if (status != MILL_OK)
+            return status;
+        qsort(s->starts, s->n_starts, sizeof *s->starts, compare_orders);
+    }
+    return MILL_OK;
 }
 
 /* ---------------------------------------------------------------- what was found */

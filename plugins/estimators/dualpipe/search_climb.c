@@ -243,20 +243,20 @@ static void keep(climber *c, int64_t makespan) {
 }
 
 static void climb_on(climber *c, mill_run *run, pp_climb *climb, pp_order *best) {
-    int64_t late[MEMORY];
+    int64_t late[MEMORY], tried = 0;
     for (uint32_t i = 0; i < MEMORY; i++)
         late[i] = c->order->makespan;
-    uint64_t kept = 0;
-    for (int64_t proposals = 0; climb->tried < climb->effort && best->makespan > climb->enough;) {
+    uint64_t kept = 0, kept_for_best = 0;
+    for (int64_t proposals = 0; tried < climb->effort && best->makespan > climb->enough;) {
         if (++proposals > PROPOSALS * climb->effort)
-            return;
+            break;
         if (!propose(c))
             continue;
-        int64_t *then = &late[climb->tried++ % MEMORY];
-        if (climb->tried % TELL_EVERY == 0) {
+        int64_t *then = &late[tried++ % MEMORY];
+        if (tried % TELL_EVERY == 0) {
             pp_spend(run, climb->spent, TELL_EVERY);
             if (mill_cancelled(run))
-                return;
+                break;
         }
         int64_t makespan = pp_order_time(c->order, &c->front, c->shop, c->trial);
         if (makespan == MILL_UNKNOWN || (makespan > *then && makespan > c->order->makespan)) {
@@ -268,9 +268,11 @@ static void climb_on(climber *c, mill_run *run, pp_climb *climb, pp_order *best)
         *then = c->order->makespan;
         if (c->order->makespan < best->makespan) {
             pp_order_copy(best, c->order, c->shop);
-            climb->moves = kept;
+            kept_for_best = kept;
         }
     }
+    climb->tried += tried;
+    climb->moves += kept_for_best;
 }
 
 void pp_order_climb(pp_order *order, mill_run *run, const pp_shop *shop, pp_climb *climb) {
@@ -288,8 +290,6 @@ void pp_order_climb(pp_order *order, mill_run *run, const pp_shop *shop, pp_clim
     pp_order best;
     pp_order_init(&best, &memory, shop);
     pp_front_init(&c.front, &memory, shop);
-    climb->tried = 0;
-    climb->moves = 0;
     int64_t makespan = pp_order_time(order, &c.front, shop, c.trial);
     if (makespan != MILL_UNKNOWN) {
         keep(&c, makespan);

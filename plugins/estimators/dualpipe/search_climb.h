@@ -18,8 +18,8 @@ typedef struct pp_climb {
     int64_t enough; /* ns: stops at this makespan */
     uint64_t seed;
     pp_spent *spent;
-    int64_t tried;  /* set: orders timed */
-    uint64_t moves; /* set: those that led to the best order */
+    int64_t tried;  /* added to: orders timed */
+    uint64_t moves; /* added to: those that led to the best order */
 } pp_climb;
 
 static inline void pp_spend(mill_run *run, pp_spent *spent, uint64_t n) {

@@ -1,66 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* List scheduling: the rules, and what they prefer. */
+/* List scheduling: what ranks prefer by a rule, and how time goes on. */
 #include "search_list.h"
 
-#include <stdio.h>
+#include "search_block.h"
+
 #include <stdlib.h>
-
-/* ---------------------------------------------------------------- the rules */
-
-/* Takes one of `n` values off an index that counts combinations. */
-static size_t digit(size_t *i, size_t n) {
-    size_t value = *i % n;
-    *i /= n;
-    return value;
-}
-
-/* Whether B takes less time than Bi and W anywhere: else it is never better. */
-static bool whole_is_shorter(const pp_shop *shop) {
-    for (uint32_t cell = 0; shop->whole && cell < shop->cells; cell++)
-        if (!shop->split || shop->backward[cell] < shop->input[cell] + shop->weight[cell])
-            return true;
-    return false;
-}
-
-bool pp_rule_at(const pp_shop *shop, size_t i, pp_rule *ret_rule) {
-    static const uint32_t slopes[] = {2, 3, 4, 5, 6, 8}, backlogs[] = {1, 2, 4, UINT32_MAX},
-                          patience[] = {0, 1, 2, 4};
-    bool whole = whole_is_shorter(shop);
-    size_t ahead = digit(&i, 19); /* none of the limits, or a base of 1 to 3 with a slope */
-    *ret_rule = (pp_rule){
-        .base = ahead ? 1 + (uint32_t)(ahead - 1) % 3 : UINT32_MAX,
-        .slope = ahead ? slopes[(ahead - 1) / 3] : 0,
-        .patience = patience[digit(&i, 4)],
-        .forward_first = digit(&i, 2),
-        .deep = digit(&i, shop->chunks > 1 ? 2 : 1),
-        .pairs = digit(&i, shop->pairs ? 2 : 1),
-        .backlog = UINT32_MAX,
-    };
-    size_t modes = (shop->split ? 4 : 0) + whole, mode = digit(&i, modes);
-    if (shop->split && mode < 4)
-        ret_rule->backlog = backlogs[mode];
-    else
-        ret_rule->whole = true;
-    return i == 0;
-}
-
-const char *pp_rule_text(mill_run *run, const pp_shop *shop, const pp_rule *rule) {
-    char *text = mill_scratch(run, 400);
-    int n = snprintf(text, 400, "%s first", rule->forward_first ? "forward" : "backward");
-    if (rule->pairs)
-        n += snprintf(text + n, 100, ", pairs where both are ready");
-    if (rule->base != UINT32_MAX)
-        n += snprintf(text + n, 100, ", at most %u + %.3g for each later stage in flight",
-                      rule->base, rule->slope / (4.0 * shop->chunks));
-    if (rule->backlog != UINT32_MAX)
-        n += snprintf(text + n, 100, ", at most %u W owed before a forward", rule->backlog);
-    else if (!rule->whole)
-        n += snprintf(text + n, 100, ", W in gaps");
-    if (rule->patience)
-        snprintf(text + n, 100, ", waits up to %u %% of an operation for a better one",
-                 rule->patience * 25);
-    return text;
-}
 
 /* ---------------------------------------------------------------- what a rank prefers */
 
@@ -76,6 +20,7 @@ typedef struct scheduler {
     pp_front *front;
     offer *next;     /* of each rank: what it prefers; start INT64_MAX: nothing yet */
     uint32_t *ahead; /* of each cell: forwards that the rule lets it be ahead of its backwards */
+    pp_block block;  /* if the rule has one */
 } scheduler;
 
 /* Whether the rank can take one more forward of this chunk and all of it can still end: there must
@@ -174,11 +119,56 @@ static uint32_t owed(const scheduler *s, uint32_t rank) {
     return n;
 }
 
+/* The operation of this kind that is next by the block, of those that the rank has room for. */
+static offer block_offer(const scheduler *s, uint32_t rank, mill_op_kind kind, int64_t *ret_when) {
+    const pp_shop *shop = s->shop;
+    bool forward = kind == MILL_OP_FORWARD;
+    const int64_t *first = forward ? s->block.forward : s->block.backward;
+    const uint32_t *done = forward ? s->front->forwards : s->front->backwards;
+    offer best = {.start = -1};
+    *ret_when = INT64_MAX;
+    for (uint32_t chunk = 0; chunk < shop->chunks; chunk++) {
+        uint32_t cell = rank * shop->chunks + chunk;
+        pp_op op = {(uint8_t)kind, (uint8_t)chunk, 0, 0};
+        int64_t when = first[cell] + done[cell] * s->block.period;
+        if (when < *ret_when && pp_front_allows(s->front, shop, rank, op) &&
+            (!forward || has_room(s, rank, chunk))) {
+            *ret_when = when;
+            best = (offer){op, pp_front_start(s->front, shop, rank, op)};
+        }
+    }
+    return best;
+}
+
+typedef struct offers {
+    offer pair, forward, backward;
+} offers;
+
+static offers offers_of(const scheduler *s, uint32_t rank) {
+    mill_op_kind back = s->rule->whole ? MILL_OP_BACKWARD : MILL_OP_INPUT;
+    offers o;
+    int64_t forward_when = 0, backward_when = 0;
+    if (s->rule->block) {
+        o.forward = block_offer(s, rank, MILL_OP_FORWARD, &forward_when);
+        o.backward = block_offer(s, rank, back, &backward_when);
+    } else {
+        o.forward = forward_offer(s, rank);
+        o.backward = backward_offer(s, rank, back);
+    }
+    o.pair = pair_offer(s, rank, o.forward, o.backward);
+    /* Of a block only what is next, for which the rank then waits. */
+    if (forward_when < backward_when)
+        o.backward.start = -1;
+    else if (backward_when < forward_when)
+        o.forward.start = -1;
+    return o;
+}
+
 static void prefer(scheduler *s, uint32_t rank) {
-    offer forward = forward_offer(s, rank);
-    offer backward = backward_offer(s, rank, s->rule->whole ? MILL_OP_BACKWARD : MILL_OP_INPUT);
+    offers o = offers_of(s, rank);
+    offer forward = o.forward, backward = o.backward;
     offer weight = s->rule->whole ? (offer){.start = -1} : backward_offer(s, rank, MILL_OP_WEIGHT);
-    offer ranked[4] = {pair_offer(s, rank, forward, backward), backward, forward, weight};
+    offer ranked[4] = {o.pair, backward, forward, weight};
     if (s->rule->forward_first) {
         ranked[1] = forward;
         ranked[2] = backward;
@@ -247,6 +237,8 @@ void pp_list_schedule(const pp_shop *shop, const pp_rule *rule, pp_front *front,
     };
     int64_t makespan = 0;
     fill_ahead(&s);
+    if (rule->block)
+        pp_block_init(&s.block, shop, rule);
     pp_front_reset(front, shop);
     for (uint32_t rank = 0; rank < shop->ranks; rank++) {
         order->n[rank] = 0;
@@ -266,4 +258,5 @@ void pp_list_schedule(const pp_shop *shop, const pp_rule *rule, pp_front *front,
     order->makespan = whole(shop, front) ? makespan : MILL_UNKNOWN;
     free(s.next);
     free(s.ahead);
+    free(s.block.forward);
 }

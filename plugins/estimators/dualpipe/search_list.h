@@ -4,24 +4,7 @@
 #ifndef DUALPIPE_SEARCH_LIST_H
 #define DUALPIPE_SEARCH_LIST_H
 
-#include "search_shop.h"
-
-/* Backward goes before forward, and W is last, but where the rule says otherwise. */
-typedef struct pp_rule {
-    uint32_t base;    /* forwards that a cell may be ahead of its backwards: this many and */
-    uint32_t slope;   /* this many quarters for each later stage, divided by the chunks of a rank */
-    uint32_t backlog; /* a rank that owes so many W's runs one before a forward */
-    uint32_t patience; /* quarters of its duration that an operation waits for a preferred one */
-    bool forward_first;
-    bool deep;  /* of forwards that are ready, that of the later stage first; else the earlier */
-    bool whole; /* B instead of Bi and W */
-    bool pairs; /* a forward and a backward that are both ready run as a pair */
-} pp_rule;
-
-/* The rules that are tried on a placement, from 0 on; false: there is no such one. */
-bool pp_rule_at(const pp_shop *shop, size_t i, pp_rule *ret_rule);
-/* In words. */
-const char *pp_rule_text(mill_run *run, const pp_shop *shop, const pp_rule *rule);
+#include "search_rule.h"
 
 /* Makes the order and its makespan, MILL_UNKNOWN if the rule comes to no end. */
 void pp_list_schedule(const pp_shop *shop, const pp_rule *rule, pp_front *front, pp_order *order);

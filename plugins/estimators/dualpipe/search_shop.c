@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placements with durations, and orders on them: timing and checking. */
+/* Placements with durations, and how far ranks are on them. */
 #include "search_shop.h"
 
 #include "search_candidates.h"
@@ -88,7 +88,8 @@ static void place_links(pp_shop *shop, mill_run *run) {
     shop->link = link;
 }
 
-/* No chain of operations and transfers holds any of them twice, and bounds add a few ways. */
+/* No chain of operations and transfers holds any of them twice; bounds add a few ways, and blocks
+ * wait up to a period of half as much work again for each cell. */
 static bool times_fit(const pp_shop *shop) {
     __int128 sum = 0;
     for (uint32_t cell = 0; cell < shop->cells; cell++) {
@@ -98,7 +99,7 @@ static bool times_fit(const pp_shop *shop) {
         for (uint32_t chunk = 0; shop->pairs && chunk < shop->chunks; chunk++)
             sum += shop->pair[cell * shop->chunks + chunk];
     }
-    return sum * (shop->per_cell + 1) < INT64_MAX / 4;
+    return sum * ((__int128)shop->per_cell + 4 * shop->cells) < INT64_MAX / 4;
 }
 
 bool pp_shop_init(pp_shop *shop, mill_run *run, const pp_goal *goal, pp_place place,
@@ -159,7 +160,7 @@ void pp_front_init(pp_front *front, kit_arena *memory, const pp_shop *shop) {
     size_t cells = shop->cells, inputs = cells * shop->per_cell;
     int64_t *ns =
         kit_arena_alloc(memory, (2 * shop->ranks + shop->links + 2 * inputs) * sizeof *ns);
-    uint32_t *counts = kit_arena_alloc(memory, (4 * cells + shop->ranks) * sizeof *counts);
+    uint32_t *counts = kit_arena_alloc(memory, (4 * cells + 2 * shop->ranks) * sizeof *counts);
     *front = (pp_front){
         .free = ns,
         .live = ns + shop->ranks,
@@ -171,28 +172,22 @@ void pp_front_init(pp_front *front, kit_arena *memory, const pp_shop *shop) {
         .inputs = counts + 2 * cells,
         .weights = counts + 3 * cells,
         .at = counts + 4 * cells,
+        .ready = counts + 4 * cells + shop->ranks,
     };
 }
 
 /* All of a front lies in two blocks, one after the other in the order of its fields. */
-static size_t moments(const pp_shop *shop) {
-    return 2 * (size_t)shop->ranks + shop->links + 2 * (size_t)shop->cells * shop->per_cell;
-}
-
-static size_t counts(const pp_shop *shop) {
-    return 4 * (size_t)shop->cells + shop->ranks;
-}
-
 void pp_front_copy(pp_front *to, const pp_front *from, const pp_shop *shop) {
-    memcpy(to->free, from->free, moments(shop) * sizeof *to->free);
-    memcpy(to->forwards, from->forwards, counts(shop) * sizeof *to->forwards);
+    size_t cells = shop->cells, inputs = cells * shop->per_cell;
+    memcpy(to->free, from->free, (2 * shop->ranks + shop->links + 2 * inputs) * sizeof *to->free);
+    memcpy(to->forwards, from->forwards, 4 * cells * sizeof *to->forwards);
 }
 
 void pp_front_reset(pp_front *front, const pp_shop *shop) {
     size_t cells = shop->cells, inputs = cells * shop->per_cell;
     memset(front->free, 0, (2 * shop->ranks + shop->links) * sizeof *front->free);
     memset(front->activation, 0xff, 2 * inputs * sizeof *front->activation);
-    memset(front->forwards, 0, (4 * cells + shop->ranks) * sizeof *front->forwards);
+    memset(front->forwards, 0, 4 * cells * sizeof *front->forwards);
 }
 
 /* When the next activations of a cell are there, and the next gradients. */
@@ -239,7 +234,7 @@ bool pp_front_allows(const pp_front *front, const pp_shop *shop, uint32_t rank, 
 }
 
 /* When what a cell sends is there. */
-static int64_t arrival(pp_front *front, const pp_shop *shop, uint32_t link, int64_t end) {
+int64_t pp_front_arrival(pp_front *front, const pp_shop *shop, uint32_t link, int64_t end) {
     if (link == PP_NO_LINK)
         return end;
     if (!shop->occupied)
@@ -256,13 +251,13 @@ static void send(pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op, 
     int32_t next = shop->plan->next[forward], prev = shop->plan->prev[backward];
     if (next >= 0 && (op.kind == MILL_OP_FORWARD || op.kind == MILL_OP_PAIR))
         front->activation[(size_t)next * shop->per_cell + front->forwards[forward]] =
-            arrival(front, shop, shop->link[2 * forward], end);
+            pp_front_arrival(front, shop, shop->link[2 * forward], end);
     if (prev >= 0 && op.kind != MILL_OP_FORWARD && op.kind != MILL_OP_WEIGHT)
         front->gradient[(size_t)prev * shop->per_cell + front->backwards[backward]] =
-            arrival(front, shop, shop->link[2 * backward + 1], end);
+            pp_front_arrival(front, shop, shop->link[2 * backward + 1], end);
 }
 
-static void count(pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op) {
+void pp_front_count(pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op) {
     uint32_t cell = rank * shop->chunks + op.chunk;
     switch (op.kind) {
     case MILL_OP_FORWARD:
@@ -292,104 +287,5 @@ void pp_front_run(pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op,
     int64_t end = start + pp_shop_duration(shop, rank, op);
     front->free[rank] = end;
     send(front, shop, rank, op, end);
-    count(front, shop, rank, op);
-}
-
-/* ---------------------------------------------------------------- orders */
-
-void pp_order_init(pp_order *order, kit_arena *memory, const pp_shop *shop) {
-    *order = (pp_order){
-        .ops = kit_arena_alloc(memory, (size_t)shop->ranks * shop->stride * sizeof(pp_op)),
-        .n = kit_arena_alloc(memory, shop->ranks * sizeof(uint32_t)),
-        .makespan = MILL_UNKNOWN,
-    };
-}
-
-void pp_order_copy(pp_order *to, const pp_order *from, const pp_shop *shop) {
-    memcpy(to->ops, from->ops, (size_t)shop->ranks * shop->stride * sizeof *to->ops);
-    memcpy(to->n, from->n, shop->ranks * sizeof *to->n);
-    to->makespan = from->makespan;
-}
-
-void pp_order_of(pp_order *order, mill_run *run, const pp_shop *shop, const pp_plan *plan) {
-    for (uint32_t rank = 0; rank < shop->ranks; rank++) {
-        pp_cursor *c = pp_cursor_at(run, plan, rank);
-        order->n[rank] = 0;
-        for (pp_item item; pp_next(c, &item);) {
-            item.op.step = 0;
-            order->ops[(size_t)rank * shop->stride + order->n[rank]++] = item.op;
-        }
-    }
-}
-
-const pp_plan *pp_order_plan(const pp_order *order, mill_run *run, const pp_shop *shop) {
-    const pp_plan *like = shop->plan;
-    pp_builder *b = pp_begin(run, like->id, like->name, shop->place, shop->ranks, shop->chunks,
-                             like->micro_batches);
-    for (uint32_t rank = 0; rank < shop->ranks; rank++) {
-        const pp_op *ops = order->ops + (size_t)rank * shop->stride;
-        pp_rank(b);
-        for (uint32_t i = 0; i < order->n[rank]; i++)
-            if (ops[i].kind == MILL_OP_PAIR)
-                pp_add_pair(b, ops[i].chunk, ops[i].chunk2);
-            else
-                pp_add(b, (mill_op_kind)ops[i].kind, ops[i].chunk);
-    }
-    return pp_end(b);
-}
-
-bool pp_order_allowed(const pp_order *order, pp_front *front, const pp_shop *shop, uint32_t rank) {
-    const pp_op *ops = order->ops + (size_t)rank * shop->stride;
-    uint32_t first = rank * shop->chunks, last = first + shop->chunks;
-    front->live[rank] = 0;
-    for (uint32_t cell = first; cell < last; cell++)
-        front->forwards[cell] = front->backwards[cell] = front->inputs[cell] =
-            front->weights[cell] = 0;
-    for (uint32_t i = 0; i < order->n[rank]; i++) {
-        if (!pp_front_allows(front, shop, rank, ops[i]))
-            return false;
-        count(front, shop, rank, ops[i]);
-    }
-    for (uint32_t cell = first; cell < last; cell++)
-        if (front->backwards[cell] < shop->per_cell || front->weights[cell] < front->inputs[cell])
-            return false;
-    return true;
-}
-
-/* Runs the rank as far as what it needs is known. */
-static uint32_t run_rank(const pp_order *order, pp_front *front, const pp_shop *shop, uint32_t rank,
-                         int64_t *ret_start) {
-    size_t first = (size_t)rank * shop->stride;
-    uint32_t i = front->at[rank], from = i;
-    for (; i < order->n[rank]; i++) {
-        pp_op op = order->ops[first + i];
-        int64_t start = pp_front_start(front, shop, rank, op);
-        if (start < 0)
-            break;
-        pp_front_run(front, shop, rank, op, start);
-        if (ret_start)
-            ret_start[first + i] = start;
-    }
-    front->at[rank] = i;
-    return i - from;
-}
-
-int64_t pp_order_time(const pp_order *order, pp_front *front, const pp_shop *shop,
-                      int64_t *ret_start) {
-    pp_front_reset(front, shop);
-    for (uint32_t moved = 1; moved;) {
-        moved = 0;
-        for (uint32_t rank = 0; rank < shop->ranks; rank++)
-            moved += run_rank(order, front, shop, rank, ret_start);
-        for (uint32_t rank = shop->ranks; rank-- > 0;)
-            moved += run_rank(order, front, shop, rank, ret_start);
-    }
-    int64_t makespan = 0;
-    for (uint32_t rank = 0; rank < shop->ranks; rank++) {
-        if (front->at[rank] < order->n[rank])
-            return MILL_UNKNOWN;
-        if (front->free[rank] > makespan)
-            makespan = front->free[rank];
-    }
-    return makespan;
+    pp_front_count(front, shop, rank, op);
 }

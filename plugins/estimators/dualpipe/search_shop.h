@@ -50,7 +50,9 @@ typedef struct pp_front {
                                                         * backwards: inputs too */
     int64_t *activation, *gradient; /* [cell * per_cell + k]: when it comes; -1: not yet known */
     int64_t *link_free;             /* of each link */
-    uint32_t *at;                   /* of each rank: operations timed, in pp_order_time */
+    uint32_t *at, *ready;           /* used by pp_order_time: operations timed of each rank; those
+                                     * that can go on */
+    uint32_t n_ready;
 } pp_front;
 
 /* The placement with the goal's durations and limits. False: these durations are not known. */
@@ -65,7 +67,7 @@ const pp_plan *pp_order_plan(const pp_order *order, mill_run *run, const pp_shop
 /* The order of this rank is whole and keeps within the memory. Changes the front. */
 bool pp_order_allowed(const pp_order *order, pp_front *front, const pp_shop *shop, uint32_t rank);
 /* The makespan, or MILL_UNKNOWN for a deadlock. ret_start, if not NULL: of each operation, by its
- * place in order->ops. Resets the front first. */
+ * place in order->ops. Resets the front first; only its moments and at are of use afterwards. */
 int64_t pp_order_time(const pp_order *order, pp_front *front, const pp_shop *shop,
                       int64_t *ret_start);
 
@@ -76,6 +78,9 @@ void pp_front_reset(pp_front *front, const pp_shop *shop);
 int64_t pp_front_start(const pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op);
 /* Whether the rank has what `op` needs from itself: a forward before a backward, memory. */
 bool pp_front_allows(const pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op);
+/* The two halves of running it: what it counts for the rank; when what it sends is there. */
+void pp_front_count(pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op);
+int64_t pp_front_arrival(pp_front *front, const pp_shop *shop, uint32_t link, int64_t end);
 void pp_front_run(pp_front *front, const pp_shop *shop, uint32_t rank, pp_op op, int64_t start);
 
 #endif

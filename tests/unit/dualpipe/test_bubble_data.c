@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stage class `bubble` on DeepSeek's training profile, against right values that were
- * simulated by other means. */
+ * simulated by other means, and on a pipeline that was measured. */
 #include "data.h"
 #include "look.h"
 
 #include <string.h>
 #include <tracemill/attribution.h>
 #include <tracemill/chunk_times.h>
+#include <tracemill/schedule.h>
 
 #define SIZES "m=32,40,60,80,100,120"
 
@@ -129,8 +130,45 @@ static void test_train(void) {
     simulated_finish(&s);
 }
 
+/* The step timeline ST ran 1F1B: with its mean durations, the simulation comes within 0.1 % of the
+ * step that was measured. */
+static void test_measured(void) {
+    const char *folder = data_folder(), module[] = "plugins/analyzers/pipeline/pipeline.so";
+    if (!folder)
+        return;
+    g_autofree char *path =
+        g_build_filename(folder, "traces", "bytedance-pipeline-timeline-ST.json.gz", NULL);
+    bench *reader = data_read(path);
+    bench *operations = bench_create(bench_open(module), "pipeline.operations");
+    bench_input(operations, "trace", MILL_TYPE_TRACE, bench_output(reader, "trace", 0), "trace",
+                "");
+    run(operations);
+    bench *pipeline = bench_create(bench_open(module), "pipeline");
+    bench_input(pipeline, "in", "tracemill.pipeline/1", bench_output(operations, "operations", 0),
+                "operations", "");
+    run(pipeline);
+    bench *b = bench_create(bench_open("plugins/estimators/dualpipe/dualpipe.so"), "bubble");
+    bench_input(b, "times", MILL_TYPE_CHUNK_TIMES, bench_output(pipeline, "times", 0), "pipeline",
+                "");
+    bench_input(b, "measured", MILL_TYPE_SCHEDULE, bench_output(pipeline, "schedule", 0),
+                "pipeline", "");
+    const mill_report *r = bench_output(run(b), "report", 0);
+    g_assert_cmpint(look_int(r, "pp", NULL), ==, 4);
+    g_assert_cmpint(look_int(r, "m", NULL), ==, 4);
+    const mill_table *t = look_table(r, "measured");
+    g_assert_cmpstr(look_cell(t, 0, "kind").text, ==, "measured");
+    g_assert_cmpstr(look_cell(t, 2, "schedule").text, ==, "1F1B");
+    int64_t ran = look_cell(t, 0, "makespan").i, right = look_cell(t, 2, "makespan").i;
+    g_assert_cmpint(ABS(ran - right), <, ran / 1000);
+    bench_destroy(b);
+    bench_destroy(pipeline);
+    bench_destroy(operations);
+    bench_destroy(reader);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bubble/train", test_train);
+    g_test_add_func("/bubble/measured", test_measured);
     return g_test_run();
 }

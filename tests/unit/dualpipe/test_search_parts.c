@@ -91,9 +91,11 @@ static void test_lists(void) {
         size_t n = 0;
         for (; pp_rule_at(&s.shop, n, &rule); n++) {
             pp_list_schedule(&s.shop, &rule, &s.front, &s.order);
-            if (n % 7 == 0)
+            /* Only blocks may get stuck, and only for lack of memory. */
+            if (!rule.block || s.shop.most == INT64_MAX)
+                g_assert_cmpint(s.order.makespan, !=, MILL_UNKNOWN);
+            if (n % 7 == 0 && s.order.makespan != MILL_UNKNOWN)
                 check_order(&s);
-            g_assert_cmpint(s.order.makespan, !=, MILL_UNKNOWN);
         }
         g_assert_cmpuint(n, >=, 19 * 4 * 2);
         int64_t before = s.order.makespan;
