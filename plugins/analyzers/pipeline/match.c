@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <tracemill/kit/stats.h>
 
+#define MAX_OFFSET (INT64_MAX / 4) /* ns: a clock that is further off is broken */
+
 /* What one way between two members is in a step. */
 typedef struct way {
     uint32_t step, low, high;
@@ -48,10 +50,9 @@ static int compare_ends(const void *a, const void *b) {
     return (x->event > y->event) - (x->event < y->event);
 }
 
-static void join(pipe_analysis *a, pipe_event *x, pipe_event *y) {
+static void join(const pipe_analysis *a, pipe_event *x, pipe_event *y) {
     x->match = (uint32_t)(y - a->events);
     y->match = (uint32_t)(x - a->events);
-    a->n_matched++;
 }
 
 /* The events of one way, those of its low end first. By their numbers, if all have one; else in
@@ -92,12 +93,12 @@ static void match_all(pipe_analysis *a) {
 
 /* ---------------------------------------------------------------- clocks */
 
-static pipe_clock *clock_of(const pipe_analysis *a, const pipe_event *e) {
-    return &a->clocks[a->members[e->member].clock];
-}
-
 static uint32_t clock_number(const pipe_analysis *a, const pipe_event *e) {
     return a->members[e->member].clock;
+}
+
+static pipe_clock *clock_of(const pipe_analysis *a, const pipe_event *e) {
+    return &a->clocks[clock_number(a, e)];
 }
 
 /* Matched events by the clock of their profile: those of clock c are rows first[c] to first[c + 1].
@@ -133,12 +134,13 @@ static bool align(pipe_analysis *a, size_t number, const by_clock *b) {
         if (there->aligned)
             b->values[n++] = b->v[i]->end - (other->end - there->offset);
     }
-    if (n == 0)
+    int64_t offset = n ? kit_median(b->values, n) : MILL_UNKNOWN;
+    if (offset < -MAX_OFFSET || offset > MAX_OFFSET)
         return false;
     clock->aligned = true;
     clock->n = n;
-    clock->offset = kit_median(b->values, n);
-    clock->mad = kit_mad(b->values, n, clock->offset);
+    clock->offset = offset;
+    clock->mad = kit_mad(b->values, n, offset);
     return true;
 }
 
