@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <tracemill/kit/stats.h>
 
+#define MAX_OFFSET (INT64_MAX / 4) /* ns: a clock that is further off is broken */
+
 /* What one way between two members is in a step. */
 typedef struct way {
     uint32_t step, low, high;
@@ -48,10 +50,9 @@ static int compare_ends(const void *a, const void *b) {
     return (x->event > y->event) - (x->event < y->event);
 }
 
-static void join(pipe_analysis *a, pipe_event *x, pipe_event *y) {
+static void join(const pipe_analysis *a, pipe_event *x, pipe_event *y) {
     x->match = (uint32_t)(y - a->events);
     y->match = (uint32_t)(x - a->events);
-    a->n_matched++;
 }
 
 /* The events of one way, those of its low end first. By their numbers, if all have one; else in
@@ -92,31 +93,60 @@ static void match_all(pipe_analysis *a) {
 
 /* ---------------------------------------------------------------- clocks */
 
+static uint32_t clock_number(const pipe_analysis *a, const pipe_event *e) {
+    return a->members[e->member].clock;
+}
+
 static pipe_clock *clock_of(const pipe_analysis *a, const pipe_event *e) {
-    return &a->clocks[a->members[e->member].clock];
+    return &a->clocks[clock_number(a, e)];
+}
+
+/* Matched events by the clock of their profile: those of clock c are rows first[c] to first[c + 1].
+ */
+typedef struct by_clock {
+    size_t *first;
+    const pipe_event **v;
+    int64_t *values; /* room for one of each */
+} by_clock;
+
+static by_clock sort_by_clock(const pipe_analysis *a) {
+    by_clock b = {.first = mill_scratch(a->run, (a->n_clocks + 2) * sizeof *b.first),
+                  .v = mill_scratch(a->run, a->n_events * sizeof *b.v),
+                  .values = mill_scratch(a->run, a->n_events * sizeof *b.values)};
+    for (size_t i = 0; i < a->n_events; i++)
+        if (a->events[i].match != MILL_NONE)
+            b.first[clock_number(a, &a->events[i]) + 2]++;
+    for (size_t c = 2; c < a->n_clocks + 2; c++)
+        b.first[c] += b.first[c - 1];
+    for (size_t i = 0; i < a->n_events; i++) /* leaves in first[c + 1] where those of c end */
+        if (a->events[i].match != MILL_NONE)
+            b.v[b.first[clock_number(a, &a->events[i]) + 1]++] = &a->events[i];
+    return b;
 }
 
 /* Takes what the hand-overs with aligned clocks say of one that is not. */
-static bool align(pipe_analysis *a, pipe_clock *clock, int64_t *values) {
+static bool align(pipe_analysis *a, size_t number, const by_clock *b) {
+    pipe_clock *clock = &a->clocks[number];
     size_t n = 0;
-    for (size_t i = 0; i < a->n_events; i++) {
-        const pipe_event *e = &a->events[i];
-        const pipe_event *other = e->match == MILL_NONE ? NULL : &a->events[e->match];
-        if (other && clock_of(a, e) == clock && clock_of(a, other)->aligned)
-            values[n++] = e->end - (other->end - clock_of(a, other)->offset);
+    for (size_t i = b->first[number]; i < b->first[number + 1]; i++) {
+        const pipe_event *other = &a->events[b->v[i]->match];
+        const pipe_clock *there = clock_of(a, other);
+        if (there->aligned)
+            b->values[n++] = b->v[i]->end - (other->end - there->offset);
     }
-    if (n == 0)
+    int64_t offset = n ? kit_median(b->values, n) : MILL_UNKNOWN;
+    if (offset < -MAX_OFFSET || offset > MAX_OFFSET)
         return false;
     clock->aligned = true;
     clock->n = n;
-    clock->offset = kit_median(values, n);
-    clock->mad = kit_mad(values, n, clock->offset);
+    clock->offset = offset;
+    clock->mad = kit_mad(b->values, n, offset);
     return true;
 }
 
 /* From the first profile on, as far as hand-overs lead. */
 static void align_all(pipe_analysis *a) {
-    int64_t *values = mill_scratch(a->run, a->n_events * sizeof *values);
+    by_clock b = sort_by_clock(a);
     bool more = a->n_clocks > 0;
     if (more)
         a->clocks[0].aligned = true;
@@ -124,7 +154,7 @@ static void align_all(pipe_analysis *a) {
         more = false;
         for (size_t i = 1; i < a->n_clocks; i++)
             if (!a->clocks[i].aligned)
-                more |= align(a, &a->clocks[i], values);
+                more |= align(a, i, &b);
     }
     for (size_t i = 0; i < a->n_events; i++) {
         int64_t offset = clock_of(a, &a->events[i])->offset;

@@ -26,8 +26,42 @@ static void note_lost(kit_report *r, const pipe_analysis *a) {
                      a->clocks[i].profile->path, (long long)a->clocks[i].profile->lost);
 }
 
+/* Whether a stage of the pass has other numbers of forward and backward operations than the rest.
+ */
+static bool counts_differ(const pipe_analysis *a, const pipe_pass *pass) {
+    for (size_t s = 0; s < a->n_stages; s++) {
+        const pipe_time *t = &pipe_cell_of(a, pass->step, pass->replica, s)->time;
+        if (t->n_forward != t->n_backward || t->n_forward != pass->micro_batches)
+            return true;
+    }
+    return false;
+}
+
 static void note_passes(kit_report *r, const pipe_analysis *a) {
     size_t incomplete = 0, unequal = 0;
+    for (size_t i = 0; i < a->n_steps * a->n_replicas; i++) {
+        incomplete += !a->passes[i].complete;
+        unequal += a->passes[i].complete && counts_differ(a, &a->passes[i]);
+    }
+    if (a->n_stages == 1)
+        kit_note(
+            r, MILL_WARNING, "one_stage",
+            "All ranks here are of one stage: a pipeline has several. Give the profiles of all "
+            "its stages.");
+    if (incomplete > 0)
+        kit_note(r, MILL_WARNING, "incomplete",
+                 "Steps of pipelines in which a stage computes nothing, or is missing: %zu. They "
+                 "are not measured.",
+                 incomplete);
+    if (unequal > 0)
+        kit_note(r, MILL_WARNING, "counts_differ",
+                 "Steps of pipelines in which stages have different numbers of forward and "
+                 "backward operations: %zu. Profiles cut a step, or operations are not told "
+                 "apart: annotate them with their micro-batch.",
+                 unequal);
+}
+
+static void note_replay(kit_report *r, const pipe_analysis *a) {
     int64_t at_once = 0, compute = 0;
     for (size_t s = 0; s < a->n_stages; s++) {
         int64_t n;
@@ -35,38 +69,10 @@ static void note_passes(kit_report *r, const pipe_analysis *a) {
         at_once = kit_add(at_once, t.at_once);
         compute = kit_add(compute, t.compute);
     }
-    for (size_t i = 0; i < a->n_steps * a->n_replicas; i++) {
-        const pipe_pass *pass = &a->passes[i];
-        incomplete += !pass->complete;
-        for (size_t s = 0; pass->complete && s < a->n_stages; s++) {
-            const pipe_time *t = &pipe_cell_of(a, pass->step, pass->replica, s)->time;
-            if (t->n_forward != t->n_backward || t->n_forward != pass->micro_batches) {
-                unequal++;
-                break;
-            }
-        }
-    }
-    if (a->n_stages == 1)
-        kit_note(
-            r, MILL_WARNING, "one_stage",
-            "All ranks here are of one stage: a pipeline has several. Give the profiles of all "
-            "its stages.");
     if ((double)at_once > AT_ONCE * (double)compute)
         kit_note(r, MILL_WARNING, "at_once",
                  "Operations of one rank run at once. The bubble counts such time once, but the "
                  "replay runs them one after the other: slowdowns are not to be relied on.");
-    if (incomplete > 0)
-        kit_note(r, MILL_WARNING, "incomplete",
-                 "Steps of pipelines in which a stage computes nothing, or is missing: %zu. They "
-                 "are not measured.",
-                 incomplete);
-    if (unequal > 0)
-        kit_note(
-            r, MILL_WARNING, "counts_differ",
-            "Steps of pipelines in which stages have different numbers of forward and backward "
-            "operations: %zu. Profiles cut a step, or operations are not told apart: annotate "
-            "them with their micro-batch.",
-            unequal);
     if (a->n_replayed == 0)
         kit_note(r, MILL_WARNING, "no_replay",
                  "Operations that others need are missing, or can't be told apart, so that no step "
@@ -122,6 +128,7 @@ static void note_hand_overs(kit_report *r, const pipe_analysis *a) {
 void pipe_tell_notes(kit_report *r, const pipe_analysis *a) {
     note_lost(r, a);
     note_passes(r, a);
+    note_replay(r, a);
     note_profiles(r, a);
     note_hand_overs(r, a);
 }

@@ -93,10 +93,10 @@ typedef struct pipe_analysis {
     int64_t last_chunk;   /* of a stage's model chunks */
     size_t n_clocks, n_members, n_events, n_steps, n_replicas, n_stages;
 
-    int64_t n_guessed;                 /* hand-overs whose other end is a guess */
-    int64_t n_matched, n_alone, alone; /* hand-overs; ns of those without their other end */
-    int64_t transfer;                  /* median of matched ones, or MILL_UNKNOWN */
-    int64_t mean[PIPE_WEIGHT + 1];     /* duration of each kind over all stages and steps */
+    int64_t n_guessed;             /* hand-overs whose other end is a guess */
+    int64_t n_alone, alone;        /* hand-overs without their other end, and their ns */
+    int64_t transfer;              /* median of matched ones, or MILL_UNKNOWN */
+    int64_t mean[PIPE_WEIGHT + 1]; /* duration of each kind over all stages and steps */
     int64_t n[PIPE_WEIGHT + 1];
     int64_t *kept;     /* [stage], Σ over passes: span if only that stage keeps its durations */
     int64_t *relieved; /* [stage], the same if only that stage has the mean ones */
