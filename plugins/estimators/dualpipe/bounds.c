@@ -8,7 +8,8 @@
  *   backward work    from the first gradient that can come back to it, until the same
  *   forward work     from the first forward, until its last micro-batch has gone on and come back
  *
- * Every operation is taken as its shortest kind: in a plan with pairs a forward may be half of one.
+ * Every operation is taken as its shortest kind: in a plan with pairs a forward may be half of one,
+ * but for those before the rank's first gradient.
  * With one chunk, equal stages and no latency the first one is (m + PP - 1)(F + B) on the last
  * rank, and (PP - 1) F + m (F + B) where W is split off, which may then fill the way out.
  */
@@ -28,6 +29,7 @@ enum { WITHOUT_WEIGHT, WITH_WEIGHT };
 typedef struct cell {
     int64_t forward, backward[2];         /* by itself: F; B, or Bi and W */
     int64_t any_forward, any_backward[2]; /* the same, or a pair */
+    int64_t longest_forward;              /* F as long as jitter can make it */
     int64_t reach;                        /* the moment when a first forward can start here */
     int64_t turn;  /* from the end of a forward here until its gradient comes back here */
     int64_t leave; /* from the start of a backward here until all is done that must follow */
@@ -53,12 +55,22 @@ static int64_t most(int64_t a, int64_t b) {
 
 /* ---------------------------------------------------------------- durations */
 
-/* The shortest that jitter can make it. */
-static int64_t duration(const bounds *b, uint32_t at, mill_op_kind kind, uint32_t back_at) {
+/* Without jitter. */
+static int64_t planned(const bounds *b, uint32_t at, mill_op_kind kind, uint32_t back_at) {
     uint32_t chunks = b->plan->chunks;
     pp_op op = {(uint8_t)kind, (uint8_t)(at % chunks), (uint8_t)(back_at % chunks), 0};
-    int64_t ns = pp_duration(b->plan, b->timing, at / chunks, op);
-    return ns - (int64_t)((__int128)ns * b->timing->jitter / MILLION);
+    return pp_duration(b->plan, b->timing, at / chunks, op);
+}
+
+/* How much jitter can make of it. */
+static int64_t jitter_of(const bounds *b, int64_t ns) {
+    return (int64_t)((__int128)ns * b->timing->jitter / MILLION);
+}
+
+/* The shortest that jitter can make it. */
+static int64_t duration(const bounds *b, uint32_t at, mill_op_kind kind, uint32_t back_at) {
+    int64_t ns = planned(b, at, kind, back_at);
+    return ns - jitter_of(b, ns);
 }
 
 static int64_t of(const bounds *b, uint32_t at, mill_op_kind kind) {
@@ -100,6 +112,7 @@ static void fill_durations(bounds *b, uint32_t at) {
     int64_t input = b->split ? take(b, of(b, at, MILL_OP_INPUT)) : INT64_MAX;
     int64_t both = b->split ? input + take(b, of(b, at, MILL_OP_WEIGHT)) : INT64_MAX;
     c->forward = take(b, of(b, at, MILL_OP_FORWARD));
+    c->longest_forward = c->forward + 2 * jitter_of(b, planned(b, at, MILL_OP_FORWARD, 0));
     c->any_forward = take(b, least(c->forward, shortest[0]));
     c->backward[WITHOUT_WEIGHT] = take(b, least(whole, input));
     c->backward[WITH_WEIGHT] = least(whole, both);
@@ -150,11 +163,15 @@ static void follow_way(bounds *b, uint32_t first) {
 
 /* ---------------------------------------------------------------- work of a rank */
 
-/* The most that pairs can save a rank: each forward and each backward is in one at most, its first
- * forward and its last backward are in none. */
-static int64_t saved_by_pairs(const bounds *b, uint32_t rank, int weighed) {
+/* What pairs could save a rank if all its forwards were in the one that saves most with each, and
+ * what the least of them saves; likewise by backwards. No order saves more than the lesser. */
+typedef struct saving {
+    int64_t all[2], one[2]; /* by forwards, by backwards */
+} saving;
+
+static saving saving_of(const bounds *b, uint32_t rank, int weighed) {
     uint32_t chunks = b->plan->chunks, first = rank * chunks;
-    int64_t sum[2] = {0, 0}, smallest[2] = {INT64_MAX, INT64_MAX}; /* by forwards, by backwards */
+    saving s = {.one = {INT64_MAX, INT64_MAX}};
     for (uint32_t own = first; own < first + chunks; own++) {
         int64_t best[2] = {0, 0};
         for (uint32_t other = first; other < first + chunks; other++)
@@ -164,11 +181,28 @@ static int64_t saved_by_pairs(const bounds *b, uint32_t rank, int weighed) {
                 best[by] = most(best[by], apart - pair(b, f, back));
             }
         for (int by = 0; by < 2; by++) {
-            sum[by] += b->plan->per_cell * best[by];
-            smallest[by] = least(smallest[by], best[by]);
+            s.all[by] += b->plan->per_cell * best[by];
+            s.one[by] = least(s.one[by], best[by]);
         }
     }
-    return least(sum[0] - smallest[0], sum[1] - smallest[1]);
+    return s;
+}
+
+/* Work of a rank that would take `apart` without pairs. Until its first gradient is back it can run
+ * forwards only, in no pair: the more of them, the fewer pairs later; the fewer, the longer it
+ * waits. At least one forward is in none, and so is one backward.
+ * until_back: from its first forward on; longest: forward. */
+static int64_t paired_work(const bounds *b, const saving *s, int64_t apart, int64_t until_back,
+                           int64_t longest) {
+    int64_t shortest = INT64_MAX, n = (int64_t)b->plan->per_cell * b->plan->chunks;
+    for (int64_t alone = 1; alone <= n; alone++) {
+        int64_t saved = least(s->all[0] - alone * s->one[0], s->all[1] - alone * s->one[1]);
+        int64_t waits = most(0, until_back - alone * longest);
+        shortest = least(shortest, apart - saved + waits);
+        if (waits == 0)
+            break;
+    }
+    return shortest;
 }
 
 /* What a rank runs of all its micro-batches, and the moments around it. */
@@ -176,6 +210,7 @@ typedef struct work {
     int64_t forwards, backwards[2], all[2];
     int64_t reach, back, out, turn; /* of all its cells the least; back: a first gradient is there;
                                      * turn: from the end of a forward until all is done */
+    int64_t longest;                /* forward by itself */
 } work;
 
 static work work_of(const bounds *b, uint32_t rank) {
@@ -192,9 +227,12 @@ static work work_of(const bounds *b, uint32_t rank) {
         w.back = least(w.back, c->reach + c->any_forward + c->turn);
         w.out = least(w.out, c->out);
         w.turn = least(w.turn, c->turn + c->leave);
+        w.longest = most(w.longest, c->longest_forward);
     }
-    for (int weighed = 0; b->pairs && weighed < 2; weighed++)
-        w.all[weighed] -= saved_by_pairs(b, rank, weighed);
+    for (int weighed = 0; b->pairs && weighed < 2; weighed++) {
+        saving s = saving_of(b, rank, weighed);
+        w.all[weighed] = paired_work(b, &s, w.all[weighed], w.back - w.reach, w.longest);
+    }
     return w;
 }
 
@@ -204,13 +242,14 @@ typedef struct parts {
     const char *until, *kind, *from;
 } parts;
 
-static parts longest_of(const work *w) {
+static parts longest_of(const work *w, bool pairs) {
     static const char start[] = "its first forward can start";
     static const char back[] = "its first gradient can be back";
     static const char last[] = "from its last backward on", turn[] = "from its last forward on";
+    const char *all = pairs ? "work, in pairs once there are gradients" : "work";
     const parts list[] = {
-        {w->reach, w->all[WITH_WEIGHT], 0, start, "work", NULL},
-        {w->reach, w->all[WITHOUT_WEIGHT], w->out, start, "work", last},
+        {w->reach, w->all[WITH_WEIGHT], 0, start, all, NULL},
+        {w->reach, w->all[WITHOUT_WEIGHT], w->out, start, all, last},
         {w->back, w->backwards[WITH_WEIGHT], 0, back, "backward work", NULL},
         {w->back, w->backwards[WITHOUT_WEIGHT], w->out, back, "backward work", last},
         {w->reach, w->forwards, w->turn, start, "forward work", turn},
@@ -262,7 +301,7 @@ static pp_bound bound_of(mill_run *run, bounds *b) {
             follow_way(b, at);
     for (uint32_t rank = 0; rank < plan->ranks; rank++) {
         work w = work_of(b, rank);
-        parts p = longest_of(&w);
+        parts p = longest_of(&w, b->pairs);
         if (p.before + p.work + p.after > best.ns) {
             best.ns = p.before + p.work + p.after;
             best.rank = rank;

@@ -23,15 +23,16 @@ static void describe_next(const pp_workspace *w, uint32_t rank, char *text, size
     const char *name = pp_kind_name(op.kind);
     if (op.kind == MILL_OP_PAIR)
         snprintf(text, size, "%s of micro-batches %u and %u, chunks %u and %u", name,
-                 plan->mb ? plan->mb[at] : cells[op.chunk].forwards,
-                 plan->mb ? plan->mb2[at] : cells[op.chunk2].backwards, op.chunk, op.chunk2);
+                 plan->mb ? plan->mb[at] : cells[op.chunk].sent[PP_ACTIVATIONS],
+                 plan->mb ? plan->mb2[at] : cells[op.chunk2].sent[PP_GRADIENTS], op.chunk,
+                 op.chunk2);
     else if (op.kind == MILL_OP_WEIGHT)
         snprintf(text, size, "%s, chunk %u", name, op.chunk);
     else
         snprintf(text, size, "%s of micro-batch %u, chunk %u", name,
                  plan->mb                     ? plan->mb[at]
-                 : op.kind == MILL_OP_FORWARD ? cells[op.chunk].forwards
-                                              : cells[op.chunk].backwards,
+                 : op.kind == MILL_OP_FORWARD ? cells[op.chunk].sent[PP_ACTIVATIONS]
+                                              : cells[op.chunk].sent[PP_GRADIENTS],
                  op.chunk);
 }
 
@@ -47,18 +48,20 @@ static uint32_t find_cycle(const pp_workspace *w, const uint32_t *waits_for) {
 }
 
 mill_status pp_tell_deadlock(const pp_workspace *w, mill_run *run, const uint32_t *waits_for) {
-    char text[TOLD * 96], next[64];
+    bool blocking = w->timing->comm == PP_COMM_BLOCKING;
+    char text[TOLD * 160], next[80];
     size_t n = 0;
     uint32_t first = find_cycle(w, waits_for), r = first, told = 0;
     do {
         describe_next(w, r, next, sizeof next);
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s waits at %s, for rank %u",
-                              told ? ", which" : "", next, waits_for[r]);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s waits %s %s, for %srank %u",
+                              told ? ", which" : "", blocking ? "before" : "at", next,
+                              blocking ? "a transfer with " : "", waits_for[r]);
         r = waits_for[r];
     } while (r != first && waits_for[r] != PP_NO_RANK && ++told < TOLD);
-    return mill_fail(run, MILL_E_DATA, "%s can't run in this order: rank %u%s%s", w->plan->name,
-                     first, text,
-                     r == first                   ? ""
-                     : waits_for[r] == PP_NO_RANK ? ", which has ended"
-                                                  : ", which waits for others in turn");
+    const char *rest = r == first                   ? ""
+                       : waits_for[r] == PP_NO_RANK ? ", which has ended"
+                                                    : ", which waits for others in turn";
+    return mill_fail(run, MILL_E_DATA, "%s can't run in this order%s: rank %u%s%s", w->plan->name,
+                     blocking ? " with transfers that block" : "", first, text, rest);
 }

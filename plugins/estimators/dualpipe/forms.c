@@ -67,7 +67,7 @@ static const char *outside(const asked *a, bool split, bool pairs) {
     }
     if (a->p > MOST_COUNT || a->m > MOST_COUNT / a->v)
         return "there are too many ranks or micro-batches";
-    if (pairs && a->b != a->bi + a->w)
+    if (split && a->b >= 0 && a->b != a->bi + a->w)
         return "B is not Bi + W";
     if (pairs && a->fb < most(a->f, a->b))
         return "F&B is shorter than F or B by itself";
@@ -81,6 +81,7 @@ static void set_exact(pp_form *form, int64_t work, int64_t bubble) {
 
 static void set_published(pp_form *form, const asked *a, kit_schedule schedule, int64_t stages) {
     form->published_formula = kit_closed_forms[schedule].formula;
+    form->published_source = kit_closed_forms[schedule].source;
     form->published = kit_bubble(schedule, a->cost, stages);
 }
 
@@ -94,8 +95,8 @@ static void one_by_one(const asked *a, pp_form *form) {
         set_exact(form, a->m * a->v * (a->f + a->b), (a->p - 1) * (a->f + a->b));
 }
 
-/* Narayanan et al. 2021, arXiv:2104.04473, section 2.2: 1/v of the bubble of 1F1B, with F and B of
- * a whole device; here they are of a chunk. */
+/* The source, section 2.2, has 1/v of the bubble of 1F1B, with F and B of a whole device; here they
+ * are of a chunk. */
 static void interleaved(const asked *a, pp_form *form) {
     one_by_one(a, form);
     form->published_formula = form->exact_formula = "(PP - 1)(F + B), of one of v chunks";
@@ -117,7 +118,7 @@ static void chimera(const asked *a, pp_form *form) {
 static void zb_h1(const asked *a, pp_form *form) {
     set_published(form, a, KIT_SCHEDULE_ZB1P, a->p);
     form->exact_formula = "(PP - 1) max(F, Bi, F + Bi - W)";
-    form->domain = outside(a, true, false);
+    form->domain = a->m < a->p ? "m is less than PP" : outside(a, true, false);
     if (!form->domain && a->sizes->weight_lag != UINT32_MAX)
         form->domain = "W's are not as far behind as the schedule has them";
     if (form->domain)
@@ -134,12 +135,13 @@ static void zb_h1(const asked *a, pp_form *form) {
                                                     : "Bi");
 }
 
-/* Published: Qi et al. 2023, arXiv:2401.10241, as (PP - 1)(F + Bi - 2W); B is Bi + W. It counts
- * what a rank stands still between its own first start and last end. */
+/* The source has (PP - 1)(F + Bi - 2W), and counts what a rank stands still between its own first
+ * start and last end. */
 static void zb_h2(const asked *a, pp_form *form) {
     form->published_formula = "(PP - 1)(F + B - 3W), of the ranks' own spans";
+    form->published_source = "Qi et al. 2023, arXiv:2401.10241, section 2";
     form->exact_formula = "(PP - 1) max(F, Bi - F, F + Bi - 2W)";
-    form->domain = outside(a, true, false);
+    form->domain = a->m < 2 * a->p - 1 ? "m is less than 2 PP - 1" : outside(a, true, false);
     if (form->domain)
         return;
     int64_t steps = a->p - 1, wait = most(a->bi - a->f, a->f + a->bi - 2 * a->w);

@@ -14,6 +14,7 @@
 
 typedef struct pp_form {
     const char *published_formula; /* "(PP/2 - 1)(F&B + B - 3W)", or NULL */
+    const char *published_source;  /* of it, or NULL */
     const char *exact_formula;     /* of the bubble, or NULL: none is known */
     int64_t published;  /* ns of bubble; may be negative out of its domain; MILL_UNKNOWN: none */
     int64_t bubble;     /* ns, exact: makespan - busy of `which` rank; MILL_UNKNOWN: none known or

@@ -15,20 +15,26 @@ static void one_in_turn(pp_builder *b, uint32_t micro_batches, uint32_t fill) {
     pp_add(b, MILL_OP_BACKWARD, 0);
 }
 
-/* extra: forwards of the fill beyond those that 1F1B needs, on each rank. */
+/* extra: forwards of the fill beyond those that 1F1B needs, at most as many as there are ranks
+ * behind: these are as far from their gradients, and a last rank that begins with several forwards
+ * keeps all others waiting. */
 static const pp_plan *filled(mill_run *run, const pp_family *family, const pp_sizes *sizes,
                              uint32_t extra) {
     uint32_t m = sizes->micro_batches;
     pp_builder *b = pp_begin(run, family->id, family->name, PP_PLACE_LOOP, sizes->ranks, 1, m);
     for (uint32_t rank = 0; rank < sizes->ranks; rank++) {
-        uint32_t least = pp_min(m, sizes->ranks - 1 - rank);
-        one_in_turn(b, m, least + pp_min(m - least, extra));
+        uint32_t behind = sizes->ranks - 1 - rank;
+        one_in_turn(b, m, pp_min(m, behind + pp_min(behind, extra)));
     }
     return pp_end(b);
 }
 
 static const pp_plan *plan_gpipe(mill_run *run, const pp_sizes *sizes) {
-    return filled(run, &pp_gpipe, sizes, sizes->micro_batches);
+    uint32_t m = sizes->micro_batches;
+    pp_builder *b = pp_begin(run, pp_gpipe.id, pp_gpipe.name, PP_PLACE_LOOP, sizes->ranks, 1, m);
+    for (uint32_t rank = 0; rank < sizes->ranks; rank++)
+        one_in_turn(b, m, m);
+    return pp_end(b);
 }
 
 static const pp_plan *plan_1f1b(mill_run *run, const pp_sizes *sizes) {
@@ -109,7 +115,7 @@ const pp_family pp_1f1b = {
 const pp_family pp_eager_1f1b = {
     .id = "eager-1f1b",
     .name = "Eager 1F1B",
-    .source = "Zhuang et al. 2022, arXiv:2211.05322 (there the fill is deeper by 1 a stage)",
+    .source = "Zhuang et al. 2022, arXiv:2211.05322",
     .rule = ANY_SIZES,
     .chunks = 1,
     .copies = 1,

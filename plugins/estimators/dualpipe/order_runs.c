@@ -59,7 +59,7 @@ static void weave(pp_builder *b, strand x, strand y) {
 
 /* Megatron-LM, schedules.py (get_pp_rank_microbatches, get_schedule_table): groups of PP
  * micro-batches pass through the chunks in turn. The fill is 2 (PP - 1 - r) + (v - 1) PP forwards,
- * but all of them if m = PP. */
+ * but all of them if m = PP (newer versions of Megatron-LM lack this case). */
 static uint32_t interleaved_fill(const pp_sizes *s, uint32_t rank) {
     uint32_t all = s->micro_batches * s->chunks;
     if (s->micro_batches == s->ranks)
@@ -140,9 +140,8 @@ static span *wave_spans(const pp_sizes *s) {
     return kit_alloc(2 * (s->micro_batches / s->ranks + 1) * (size_t)s->chunks, sizeof(span));
 }
 
-/* The paper's figures show one unit, and its runtime takes the order from a program of its own;
- * ours follows from the paper's derivation, which folds Chimera's two directions into one wave. We
- * know of no independent record of the order to compare with. */
+/* One wave is Chimera's two directions, folded; more waves and more units are the same rule. We
+ * know of no independent record of this order: tests check what must hold of it. */
 static const pp_plan *plan_hanayo(mill_run *run, const pp_sizes *sizes) {
     pp_builder *b = pp_begin(run, pp_hanayo.id, pp_hanayo.name, PP_PLACE_WAVE, sizes->ranks,
                              sizes->chunks, sizes->micro_batches);
@@ -174,8 +173,8 @@ const pp_family pp_hanayo = {
 
 /* Chimera is one wave over half of the ranks, unfolded: a rank and its mirror image run the same
  * order with the two directions changed, so that each direction has half of the micro-batches and
- * its units have PP / 2. For more than PP micro-batches this is the paper's direct concatenation of
- * units (section 3.5). */
+ * its units have PP / 2. More than PP micro-batches are several units, as the paper concatenates
+ * them. */
 static const pp_plan *plan_chimera(mill_run *run, const pp_sizes *sizes) {
     pp_builder *b = pp_begin(run, pp_chimera.id, pp_chimera.name, PP_PLACE_BOTH, sizes->ranks, 2,
                              sizes->micro_batches);

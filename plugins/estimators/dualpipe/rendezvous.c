@@ -23,10 +23,10 @@
 
 typedef enum rule { RULE_DEFAULT, RULE_DUALPIPE, RULE_DUALPIPEV } rule;
 
-/* A transfer, as one of its sides sees it. */
+/* A transfer that a cell takes part in. */
 typedef struct transfer {
-    pp_edge with;
-    uint32_t cell; /* that receives */
+    uint32_t cell;
+    bool sends;
     pp_way way;
     uint32_t mb;
 } transfer;
@@ -50,11 +50,9 @@ struct pp_blocking {
 
 /* ---------------------------------------------------------------- transfers */
 
-static void post_within(pp_workspace *w, uint32_t r, const transfer *t, bool sends) {
+static void post_within(pp_workspace *w, uint32_t r, const transfer *t, int64_t *slot) {
     batch *mine = &w->blocking->batches[r];
-    int64_t *slot =
-        sends ? pp_free_slot(w, t->cell, t->way, t->mb) : pp_slot(w, t->cell, t->way, t->mb);
-    if (sends)
+    if (t->sends)
         *slot = w->ranks[r].free;
     else if (*slot >= 0)
         *slot = PP_EMPTY;
@@ -63,10 +61,11 @@ static void post_within(pp_workspace *w, uint32_t r, const transfer *t, bool sen
 }
 
 static void close_one(batch *b, uint32_t with) {
-    uint32_t i = 0;
-    while (b->open[i] != with)
-        i++;
-    b->open[i] = b->open[--b->n_open];
+    for (uint32_t i = 0; i < b->n_open; i++)
+        if (b->open[i] == with) {
+            b->open[i] = b->open[--b->n_open];
+            return;
+        }
 }
 
 static void end_at(batch *b, int64_t time) {
@@ -74,42 +73,42 @@ static void end_at(batch *b, int64_t time) {
         b->done = time;
 }
 
-static void post(pp_workspace *w, uint32_t r, const transfer *t, bool sends) {
-    if (t->with.cell < 0)
+/* The cell that sends. */
+static const pp_cell *sender(const pp_workspace *w, const transfer *t) {
+    if (t->sends)
+        return &w->cells[t->cell];
+    return &w->cells[t->way == PP_ACTIVATIONS ? w->plan->prev[t->cell] : w->plan->next[t->cell]];
+}
+
+static void post(pp_workspace *w, uint32_t r, transfer t) {
+    const pp_cell *cell = &w->cells[t.cell];
+    pp_way to = t.sends ? t.way : !t.way; /* the neighbour is the one that is sent this way */
+    if (!cell->out[to])
         return;
-    if (t->with.link == 0) {
-        post_within(w, r, t, sends);
+    bool within = cell->link[to] == 0;
+    int64_t *slot = within && t.sends ? pp_out(w, cell, t.way, t.mb)
+                    : t.sends         ? &cell->out[t.way][t.mb & w->mask]
+                                      : pp_in(w, cell, t.way, t.mb);
+    if (within) {
+        post_within(w, r, &t, slot);
         return;
     }
-    batch *mine = &w->blocking->batches[r], *other = &w->blocking->batches[t->with.rank];
-    int64_t *slot = pp_slot(w, t->cell, t->way, t->mb), time = w->ranks[r].free;
+    batch *mine = &w->blocking->batches[r], *other = &w->blocking->batches[cell->rank[to]];
+    int64_t time = w->ranks[r].free;
     if (*slot < 0) {
         *slot = time;
-        mine->open[mine->n_open++] = t->with.rank;
+        mine->open[mine->n_open++] = cell->rank[to];
         return;
     }
     if (time < *slot)
         time = *slot;
     *slot = PP_EMPTY;
-    const pp_cell *with = &w->cells[t->with.cell];
-    uint32_t back = (t->way == PP_ACTIVATIONS ? with->next : with->prev).link;
-    int64_t end = pp_arrival(w, sends ? t->with.link : back, time);
+    int64_t end = pp_arrival(w, sender(w, &t), t.way, time);
     end_at(mine, end);
     end_at(other, end);
     close_one(other, r);
     if (other->n_open == 0 && other->committed)
-        pp_make_ready(w, t->with.rank);
-}
-
-static void receive(pp_workspace *w, uint32_t r, uint32_t cell, pp_way way, uint32_t mb) {
-    const pp_cell *to = &w->cells[cell];
-    post(w, r, &(transfer){way == PP_ACTIVATIONS ? to->prev : to->next, cell, way, mb}, false);
-}
-
-static transfer sent_from(const pp_workspace *w, uint32_t cell, pp_way way, uint32_t mb) {
-    const pp_cell *from = &w->cells[cell];
-    pp_edge with = way == PP_ACTIVATIONS ? from->next : from->prev;
-    return (transfer){with, (uint32_t)with.cell, way, mb};
+        pp_make_ready(w, cell->rank[to]);
 }
 
 /* ---------------------------------------------------------------- what step() does otherwise */
@@ -122,97 +121,119 @@ static rule rule_of(const pp_plan *plan) {
                                                 : RULE_DEFAULT;
 }
 
-static bool is_phase0(const pp_workspace *w, uint32_t r, uint8_t chunk) {
-    bool second_half = w->blocking->rule == RULE_DUALPIPE && r >= w->plan->ranks / 2;
+static bool is_phase0(rule by, const pp_plan *plan, uint32_t r, uint8_t chunk) {
+    bool second_half = by == RULE_DUALPIPE && r >= plan->ranks / 2;
     return chunk == second_half;
 }
 
-static bool is_middle(const pp_workspace *w, uint32_t r) {
-    uint32_t ranks = w->plan->ranks;
-    if (w->blocking->rule == RULE_DUALPIPEV)
-        return r == ranks - 1;
-    return r == ranks / 2 - 1 || r == ranks / 2;
+static bool is_middle(rule by, const pp_plan *plan, uint32_t r) {
+    if (by == RULE_DUALPIPEV)
+        return r == plan->ranks - 1;
+    return r == plan->ranks / 2 - 1 || r == plan->ranks / 2;
 }
 
 /* The receive of this forward was posted earlier. before: step of the operation before it. */
-static bool was_early(const pp_workspace *w, uint32_t r, pp_op op, uint8_t before) {
-    if (w->blocking->rule == RULE_DEFAULT)
+static bool was_early(rule by, const pp_plan *plan, uint32_t r, pp_op op, uint8_t before) {
+    if (by == RULE_DEFAULT)
         return false;
-    return op.step == 3 || (op.step == 2 && before == 2 && is_phase0(w, r, op.chunk)) ||
+    return op.step == 3 || (op.step == 2 && before == 2 && is_phase0(by, plan, r, op.chunk)) ||
            (op.step == 4 && before < 4);
 }
 
 /* The receive of the next forward of this operation's cell is posted after it. */
-static bool receives_early(const pp_workspace *w, uint32_t r, pp_op op) {
-    if (w->blocking->rule == RULE_DEFAULT)
+static bool receives_early(rule by, const pp_plan *plan, uint32_t r, pp_op op) {
+    if (by == RULE_DEFAULT)
         return false;
     return (op.step == 3 && op.kind == MILL_OP_INPUT) ||
-           (op.step == 2 && is_phase0(w, r, op.chunk));
+           (op.step == 2 && is_phase0(by, plan, r, op.chunk));
 }
 
 /* This forward is sent after the next operation, which is of step `after`. */
-static bool is_late(const pp_workspace *w, uint32_t r, pp_op op, uint8_t after) {
-    if (w->blocking->rule == RULE_DEFAULT || op.kind != MILL_OP_FORWARD)
+static bool is_late(rule by, const pp_plan *plan, uint32_t r, pp_op op, uint8_t after) {
+    if (by == RULE_DEFAULT || op.kind != MILL_OP_FORWARD)
         return false;
-    if (!is_middle(w, r))
-        return op.step == 2 && is_phase0(w, r, op.chunk);
+    if (!is_middle(by, plan, r))
+        return op.step == 2 && is_phase0(by, plan, r, op.chunk);
     return op.step == 4 || (op.step == 2 && after == 4);
+}
+
+void pp_posted(const pp_plan *plan, uint32_t rank, const pp_item *items, uint64_t n,
+               uint64_t *ret_received, uint64_t *ret_sent) {
+    rule by = rule_of(plan);
+    uint64_t early[UINT8_MAX + 1] = {0}; /* by chunk: where its next receive was posted */
+    for (uint64_t i = 0; i < n; i++) {
+        pp_op op = items[i].op;
+        uint8_t before = i ? items[i - 1].op.step : 0, after = i + 1 < n ? items[i + 1].op.step : 0;
+        ret_received[i] = was_early(by, plan, rank, op, before) ? early[op.chunk] : i;
+        ret_sent[i] = i + 1 + is_late(by, plan, rank, op, after);
+        if (receives_early(by, plan, rank, op))
+            early[op.chunk] = i + 1;
+    }
 }
 
 /* ---------------------------------------------------------------- a rank */
 
-/* Micro-batches of the next operation of a rank, and its cells. */
+/* Cells and micro-batches of an operation. */
 typedef struct halves {
     uint32_t f_cell, b_cell, f_mb, b_mb;
 } halves;
 
-static halves halves_of(const pp_workspace *w, uint32_t r, pp_op op) {
+static halves halves_of_next(const pp_workspace *w, uint32_t r, pp_op op) {
     const pp_plan *plan = w->plan;
     uint32_t at = w->ranks[r].walk.at, cells = r * plan->chunks;
     bool pair = op.kind == MILL_OP_PAIR;
     halves h = {.f_cell = cells + op.chunk, .b_cell = cells + (pair ? op.chunk2 : op.chunk)};
-    h.f_mb = plan->mb ? plan->mb[at] : w->cells[h.f_cell].forwards;
-    h.b_mb = !plan->mb ? w->cells[h.b_cell].backwards : pair ? plan->mb2[at] : plan->mb[at];
+    h.f_mb = plan->mb ? plan->mb[at] : w->cells[h.f_cell].sent[PP_ACTIVATIONS];
+    h.b_mb = !plan->mb ? w->cells[h.b_cell].sent[PP_GRADIENTS]
+             : pair    ? plan->mb2[at]
+                       : plan->mb[at];
     return h;
 }
 
 static void commit(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
     batch *b = &w->blocking->batches[r];
-    if (pp_has_forward(op.kind) && !was_early(w, r, op, b->step))
-        receive(w, r, h->f_cell, PP_ACTIVATIONS, h->f_mb);
+    if (pp_has_forward(op.kind) && !was_early(w->blocking->rule, w->plan, r, op, b->step))
+        post(w, r, (transfer){h->f_cell, false, PP_ACTIVATIONS, h->f_mb});
     if (pp_has_backward(op.kind))
-        receive(w, r, h->b_cell, PP_GRADIENTS, h->b_mb);
+        post(w, r, (transfer){h->b_cell, false, PP_GRADIENTS, h->b_mb});
     b->committed = true;
 }
 
-static void send_after(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
+static void post_after(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
     batch *b = &w->blocking->batches[r];
     const pp_walk *walk = &w->ranks[r].walk;
     uint8_t after = walk->repeat ? w->plan->ops[walk->at].step : 0;
-    transfer forward = sent_from(w, h->f_cell, PP_ACTIVATIONS, h->f_mb);
-    transfer backward = sent_from(w, h->b_cell, PP_GRADIENTS, h->b_mb);
+    transfer forward = {h->f_cell, true, PP_ACTIVATIONS, h->f_mb};
     if (b->has_late)
-        post(w, r, &b->late, true);
-    b->has_late = is_late(w, r, op, after);
+        post(w, r, b->late);
+    b->has_late = is_late(w->blocking->rule, w->plan, r, op, after);
     if (b->has_late)
         b->late = forward;
     else if (pp_has_forward(op.kind))
-        post(w, r, &forward, true);
+        post(w, r, forward);
     if (pp_has_backward(op.kind))
-        post(w, r, &backward, true);
-    if (receives_early(w, r, op))
-        receive(w, r, h->f_cell, PP_ACTIVATIONS, w->cells[h->f_cell].forwards);
+        post(w, r, (transfer){h->b_cell, true, PP_GRADIENTS, h->b_mb});
+    uint32_t next = w->cells[h->f_cell].sent[PP_ACTIVATIONS];
+    if (receives_early(w->blocking->rule, w->plan, r, op))
+        post(w, r, (transfer){h->f_cell, false, PP_ACTIVATIONS, next});
 }
 
 static void run_committed(pp_workspace *w, uint32_t r, pp_op op, const halves *h) {
     batch *b = &w->blocking->batches[r];
-    int64_t free = w->ranks[r].free;
-    pp_run_next(w, r, op, free > b->done ? free : b->done);
-    w->cells[h->f_cell].forwards += pp_has_forward(op.kind);
-    w->cells[h->b_cell].backwards += pp_has_backward(op.kind);
+    pp_rank_state *rank = &w->ranks[r];
+    int64_t start = rank->free > b->done ? rank->free : b->done;
+    int64_t duration = pp_op_duration(w, r, op);
+    if (w->singly)
+        duration = pp_begin_one(w, r, start, duration);
+    if (rank->start == PP_EMPTY)
+        rank->start = start;
+    rank->free = start + duration;
+    pp_walk_on(w->plan, &rank->walk);
+    w->cells[h->f_cell].sent[PP_ACTIVATIONS] += pp_has_forward(op.kind);
+    w->cells[h->b_cell].sent[PP_GRADIENTS] += pp_has_backward(op.kind);
     b->committed = false;
     b->done = 0;
-    send_after(w, r, op, h);
+    post_after(w, r, op, h);
     b->step = op.step;
 }
 
@@ -225,7 +246,7 @@ static void take_turn(pp_workspace *w, uint32_t r) {
             return;
         }
         pp_op op = w->plan->ops[walk->at];
-        halves h = halves_of(w, r, op);
+        halves h = halves_of_next(w, r, op);
         if (!b->committed)
             commit(w, r, op, &h);
         if (b->n_open > 0)

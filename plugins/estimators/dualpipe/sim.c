@@ -7,18 +7,16 @@
  */
 #include "sim_private.h"
 
-#define CANCEL_TURNS 8192u /* between two looks at `cancelled`: about a millisecond */
-
 /* ---------------------------------------------------------------- dep */
 
-/* Whether what an operation needs from a neighbour has come, and where it is (NULL: it needs
+/* Whether what a cell receives one way has come, or it receives nothing, and where it is (NULL:
  * nothing); *start is put off until then. If not, the neighbour will wake this rank. */
-static inline bool has_come(pp_workspace *w, const pp_edge *from, uint32_t cell, pp_way way,
-                            uint32_t k, int64_t *start, int64_t **ret_slot) {
+static inline bool has_come(const pp_workspace *w, const pp_cell *cell, pp_way way, uint32_t k,
+                            int64_t *start, int64_t **ret_slot) {
     *ret_slot = NULL;
-    if (from->cell < 0)
+    if (!cell->out[!way])
         return true;
-    int64_t *slot = pp_slot(w, cell, way, k);
+    int64_t *slot = pp_in(w, cell, way, k);
     *ret_slot = slot;
     if (*slot < 0) {
         *slot = PP_WAITED;
@@ -29,80 +27,95 @@ static inline bool has_come(pp_workspace *w, const pp_edge *from, uint32_t cell,
     return true;
 }
 
-static inline void send(pp_workspace *w, const pp_edge *to, pp_way way, uint32_t k, int64_t time) {
-    if (to->cell < 0)
+static inline void send(pp_workspace *w, pp_cell *cell, pp_way way, uint32_t k, int64_t time) {
+    cell->sent[way]++;
+    if (!cell->out[way])
         return;
-    int64_t *slot = pp_free_slot(w, (uint32_t)to->cell, way, k);
+    int64_t *slot = pp_out(w, cell, way, k);
     if (*slot == PP_WAITED)
-        pp_make_ready(w, to->rank);
-    *slot = pp_arrival(w, to->link, time);
+        pp_make_ready(w, cell->rank[way]);
+    *slot = pp_arrival(w, cell, way, time);
 }
 
-/* Runs the next operation of a rank; false: it has to wait. The kind is a constant where this is
- * inlined. */
-static inline bool run_op(pp_workspace *w, uint32_t r, pp_op op, uint8_t kind) {
-    const pp_plan *plan = w->plan;
-    uint32_t at = w->ranks[r].walk.at, cells = r * plan->chunks;
-    uint32_t fc = cells + op.chunk, bc = cells + (kind == MILL_OP_PAIR ? op.chunk2 : op.chunk);
-    pp_cell *f = &w->cells[fc], *b = &w->cells[bc];
-    uint32_t f_mb = f->forwards, b_mb = b->backwards;
-    if (plan->mb) {
-        f_mb = plan->mb[at];
-        b_mb = kind == MILL_OP_PAIR ? plan->mb2[at] : f_mb;
-    }
-    int64_t start = w->ranks[r].free, *f_slot = NULL, *b_slot = NULL;
-    if (pp_has_forward(kind) && !has_come(w, &f->prev, fc, PP_ACTIVATIONS, f_mb, &start, &f_slot))
+/* A rank in its turn: copies that the compiler may keep in registers. */
+typedef struct turn {
+    pp_workspace *w;
+    uint32_t rank;
+    pp_cell *cells; /* of the rank */
+    pp_walk walk;
+    int64_t start, time; /* of its last operation: when it started, and ended */
+} turn;
+
+/* Runs the next operation; false: the rank has to wait. Inlined with a constant kind, and with
+ * whether the plan numbers micro-batches. */
+static inline __attribute__((always_inline)) bool run_op(turn *t, pp_op op, uint8_t kind,
+                                                         bool numbered) {
+    pp_workspace *w = t->w;
+    bool forward = pp_has_forward(kind), backward = pp_has_backward(kind);
+    pp_cell *f = &t->cells[op.chunk];
+    pp_cell *b = kind == MILL_OP_PAIR ? &t->cells[op.chunk2] : f;
+    uint32_t f_mb = numbered ? w->plan->mb[t->walk.at] : f->sent[PP_ACTIVATIONS];
+    uint32_t b_mb = !numbered              ? b->sent[PP_GRADIENTS]
+                    : kind == MILL_OP_PAIR ? w->plan->mb2[t->walk.at]
+                                           : f_mb;
+    int64_t start = t->time, *f_slot = NULL, *b_slot = NULL;
+    if (forward && !has_come(w, f, PP_ACTIVATIONS, f_mb, &start, &f_slot))
         return false;
-    if (pp_has_backward(kind) && !has_come(w, &b->next, bc, PP_GRADIENTS, b_mb, &start, &b_slot))
+    if (backward && !has_come(w, b, PP_GRADIENTS, b_mb, &start, &b_slot))
         return false;
     if (f_slot)
         *f_slot = PP_EMPTY;
     if (b_slot)
         *b_slot = PP_EMPTY;
-    int64_t end = pp_run_next(w, r, op, start);
-    f->forwards += pp_has_forward(kind);
-    b->backwards += pp_has_backward(kind);
-    if (pp_has_forward(kind))
-        send(w, &f->next, PP_ACTIVATIONS, f_mb, end);
-    if (pp_has_backward(kind))
-        send(w, &b->prev, PP_GRADIENTS, b_mb, end);
+    int64_t duration = pp_op_duration(w, t->rank, op);
+    if (w->singly)
+        duration = pp_begin_one(w, t->rank, start, duration);
+    t->start = start;
+    t->time = start + duration;
+    pp_walk_on(w->plan, &t->walk);
+    if (forward)
+        send(w, f, PP_ACTIVATIONS, f_mb, t->time);
+    if (backward)
+        send(w, b, PP_GRADIENTS, b_mb, t->time);
     return true;
 }
 
-static bool run_any(pp_workspace *w, uint32_t r) {
-    pp_op op = w->plan->ops[w->ranks[r].walk.at];
+static inline __attribute__((always_inline)) bool run_any(turn *t, bool numbered) {
+    pp_op op = t->w->plan->ops[t->walk.at];
     switch (op.kind) {
     case MILL_OP_FORWARD:
-        return run_op(w, r, op, MILL_OP_FORWARD);
+        return run_op(t, op, MILL_OP_FORWARD, numbered);
     case MILL_OP_BACKWARD:
     case MILL_OP_INPUT:
-        return run_op(w, r, op, MILL_OP_BACKWARD);
+        return run_op(t, op, MILL_OP_BACKWARD, numbered);
     case MILL_OP_PAIR:
-        return run_op(w, r, op, MILL_OP_PAIR);
+        return run_op(t, op, MILL_OP_PAIR, numbered);
     default:
-        return run_op(w, r, op, MILL_OP_WEIGHT);
+        return run_op(t, op, MILL_OP_WEIGHT, numbered);
     }
 }
 
-static void take_turn(pp_workspace *w, uint32_t r) {
-    const pp_walk *walk = &w->ranks[r].walk;
-    for (int i = 0; walk->repeat; i++) {
-        if (i == PP_TURN) {
-            pp_make_ready(w, r);
-            return;
-        }
-        if (!run_any(w, r))
-            return;
-    }
+static inline __attribute__((always_inline)) void take_turn(pp_workspace *w, uint32_t r,
+                                                            bool numbered) {
+    pp_rank_state *rank = &w->ranks[r];
+    turn t = {w, r, &w->cells[r * w->plan->chunks], rank->walk, rank->start, rank->free};
+    int left = rank->start == PP_EMPTY ? 1 : PP_TURN; /* the start of the first one is kept */
+    while (t.walk.repeat && left && run_any(&t, numbered))
+        left--;
+    if (rank->start == PP_EMPTY)
+        rank->start = t.start;
+    rank->walk = t.walk;
+    rank->free = t.time;
+    if (t.walk.repeat && left == 0)
+        pp_make_ready(w, r);
 }
 
-mill_status pp_run_ready(pp_workspace *w, mill_run *run, pp_turn_fn turn) {
-    for (uint64_t turns = 0; w->ready_n > 0; turns++) {
-        if (turns % CANCEL_TURNS == 0 && run && mill_cancelled(run))
-            return MILL_E_CANCELLED;
-        turn(w, pp_next_ready(w));
-    }
-    return MILL_OK;
+static void take_counted_turn(pp_workspace *w, uint32_t r) {
+    take_turn(w, r, false);
+}
+
+static void take_numbered_turn(pp_workspace *w, uint32_t r) {
+    take_turn(w, r, true);
 }
 
 /* The rank whose output the next operation of rank r lacks. */
@@ -111,17 +124,16 @@ static uint32_t lacks(const pp_workspace *w, uint32_t r) {
     if (!walk->repeat)
         return PP_NO_RANK;
     pp_op op = w->plan->ops[walk->at];
-    uint32_t cells = r * w->plan->chunks, fc = cells + op.chunk;
-    if (pp_has_forward(op.kind)) {
-        uint32_t mb = w->plan->mb ? w->plan->mb[walk->at] : w->cells[fc].forwards;
-        if (w->cells[fc].prev.cell >= 0 && *pp_slot(w, fc, PP_ACTIVATIONS, mb) < 0)
-            return w->cells[fc].prev.rank;
-    }
-    return w->cells[cells + (op.kind == MILL_OP_PAIR ? op.chunk2 : op.chunk)].next.rank;
+    const pp_cell *cells = &w->cells[r * w->plan->chunks], *f = &cells[op.chunk];
+    uint32_t mb = w->plan->mb ? w->plan->mb[walk->at] : f->sent[PP_ACTIVATIONS];
+    if (pp_has_forward(op.kind) && f->out[PP_GRADIENTS] && *pp_in(w, f, PP_ACTIVATIONS, mb) < 0)
+        return f->rank[PP_GRADIENTS];
+    return cells[op.kind == MILL_OP_PAIR ? op.chunk2 : op.chunk].rank[PP_ACTIVATIONS];
 }
 
 static mill_status run_dep(pp_workspace *w, mill_run *run) {
-    mill_status status = pp_run_ready(w, run, take_turn);
+    mill_status status = w->plan->mb ? pp_run_ready(w, run, take_numbered_turn)
+                                     : pp_run_ready(w, run, take_counted_turn);
     if (status != MILL_OK || pp_all_ended(w))
         return status;
     if (!run)
@@ -156,6 +168,7 @@ static void begin_record(pp_workspace *w, mill_run *run, pp_result *result) {
     result->items = mill_scratch(run, plan->total * sizeof *result->items);
     result->start = w->start = mill_scratch(run, plan->total * sizeof *result->start);
     result->end = w->end = mill_scratch(run, plan->total * sizeof *result->end);
+    w->singly = true;
     uint64_t n = 0;
     for (uint32_t r = 0; r < plan->ranks; r++) {
         result->first[r] = w->ranks[r].record = n;
@@ -183,7 +196,7 @@ static void fill_ranks(const pp_workspace *w, mill_run *run, pp_result *result) 
     for (uint32_t r = 0; r < n; r++)
         result->ranks[r] = (pp_rank_times){
             .busy = w->ranks[r].busy,
-            .start = w->ranks[r].start,
+            .start = w->ranks[r].start == PP_EMPTY ? 0 : w->ranks[r].start,
             .end = w->ranks[r].free,
             .live = live[r],
             .live_weight = live[n + r],

@@ -5,21 +5,24 @@
 
 #include "sim.h"
 
-/* What travels: activations to the next stage, gradients to the previous one. */
+/* What travels: activations to the next stage, gradients to the previous one. A cell that sends the
+ * one way receives the other way from the same neighbour. */
 typedef enum pp_way { PP_ACTIVATIONS, PP_GRADIENTS } pp_way;
 
-/* A neighbour along the model. */
-typedef struct pp_edge {
-    int32_t cell;  /* -1: none */
-    uint32_t rank; /* that holds it */
-    uint32_t link; /* from this rank to that one, from 1; 0: the same rank */
-} pp_edge;
+/* What has been sent to a cell and not been used yet stands in a ring of slots for each way, by the
+ * number of the micro-batch if the plan tells it, else by how many came before. A slot holds a time
+ * or one of these: */
+#define PP_EMPTY (-1)
+#define PP_WAITED (-2) /* empty, and the receiving rank waits for it */
 
-/* A cache line. */
+/* A cache line. Arrays are by way. */
 typedef struct pp_cell {
-    int64_t duration[4];          /* of F, B, Bi, W: kind - MILL_OP_FORWARD */
-    uint32_t forwards, backwards; /* run so far */
-    pp_edge next, prev;
+    int64_t *in;      /* its rings: activations, then gradients */
+    int64_t *out[2];  /* the ring of the neighbour that it sends to; NULL: none */
+    int64_t delay[2]; /* latency to it; 0 within the rank */
+    uint32_t sent[2]; /* forwards and backwards run so far */
+    uint32_t rank[2]; /* that holds the neighbour */
+    uint32_t link[2]; /* from this rank to that one, from 1; 0: the same rank */
 } pp_cell;
 
 /* Where a rank is in its order. `at` is its next operation in the plan's `ops`. */
@@ -32,35 +35,32 @@ typedef struct pp_walk {
 /* A cache line. */
 typedef struct pp_rank_state {
     pp_walk walk;
-    uint64_t place; /* operations run */
-    int64_t free;   /* when the last of them ended */
-    int64_t start;  /* of the first one */
-    int64_t busy;
-    uint64_t record; /* index of its first operation in `start` and `end` below */
+    int64_t free;    /* when its last operation ended */
+    int64_t start;   /* of the first one, or PP_EMPTY */
+    int64_t busy;    /* at the end */
+    uint64_t place;  /* operations run, if recorded or with jitter */
+    uint64_t record; /* index of the first one in `start` and `end` below */
 } pp_rank_state;
 
-#define PP_TURN 32 /* operations of a rank before the next one has its turn */
-
-/* Slots hold a time, or one of these. */
-#define PP_EMPTY (-1)
-#define PP_WAITED (-2) /* empty, and the receiving rank waits for it */
+#define PP_TURN 32            /* operations of a rank before the next one has its turn */
+#define PP_CANCEL_TURNS 8192u /* between two looks at `cancelled`: about a millisecond */
 
 struct pp_workspace {
     const pp_plan *plan;
     const pp_timing *timing;
     pp_cell *cells;
     pp_rank_state *ranks;
-    int64_t *pairs;     /* durations by rank, chunk, chunk2; NULL: the plan has no pairs */
-    int64_t *link_free; /* by link: when it can take the next transfer; NULL: always */
+    int64_t (*durations)[4]; /* of F, B, Bi, W of each cell: by kind - MILL_OP_FORWARD */
+    int64_t *pairs;          /* durations by rank, chunk, chunk2; NULL: the plan has no pairs */
+    int64_t *link_free;      /* by link: when it can take the next transfer; NULL: always */
+    bool singly;             /* operations are recorded, or have jitter */
 
     /* Ranks that can go on: a ring, each at most once. */
     uint32_t *ready;
     uint32_t ready_head, ready_n;
 
-    /* What has been sent and not been used yet: for each cell and way a ring of 2^shift slots, by
-     * the number of the micro-batch if the plan tells it, else by how many came before. */
     int64_t *slots;
-    uint32_t shift;
+    uint32_t mask; /* slots of a ring - 1: a power of two less 1 */
 
     struct pp_blocking *blocking; /* what only that mode needs, while it runs */
 
@@ -85,20 +85,21 @@ bool pp_prepare(pp_workspace *w, const pp_plan *plan, const pp_timing *timing, p
 /* Fills in durations, and proves that no time of the run exceeds an int64. */
 bool pp_take_durations(pp_workspace *w, pp_fault *ret_fault);
 
-/* A duration with the jitter of operation `place` of a rank. */
-int64_t pp_jittered(const pp_timing *timing, uint32_t rank, uint64_t place, int64_t duration);
+/* For workspaces with `singly`: the next operation of a rank begins. Returns its duration. */
+int64_t pp_begin_one(const pp_workspace *w, uint32_t rank, int64_t start, int64_t duration);
 
 /* Doubles the slots of each ring. */
 void pp_grow_slots(pp_workspace *w);
 
-/* Gives ranks that can go on a turn each until there are none. `run` may be NULL. MILL_OK or
- * E_CANCELLED. */
-typedef void (*pp_turn_fn)(pp_workspace *w, uint32_t rank);
-mill_status pp_run_ready(pp_workspace *w, mill_run *run, pp_turn_fn turn);
 bool pp_all_ended(const pp_workspace *w);
 
 /* Runs all, where transfers block. Like pp_simulate. */
 mill_status pp_run_blocking(pp_workspace *w, mill_run *run);
+
+/* Where that posts the activations of each operation of a rank: place p is before operation p of
+ * the rank. Gradients are received at the operation's own place, and sent at the next one. */
+void pp_posted(const pp_plan *plan, uint32_t rank, const pp_item *items, uint64_t n,
+               uint64_t *ret_received, uint64_t *ret_sent);
 
 /* Fails with the cycle of waiting ranks. waits_for: the rank that each one waits for, or
  * PP_NO_RANK. */
@@ -135,19 +136,18 @@ static inline void pp_walk_on(const pp_plan *plan, pp_walk *walk) {
     }
 }
 
-static inline int64_t *pp_slot(const pp_workspace *w, uint32_t cell, pp_way way, uint32_t k) {
-    uint32_t mask = (1u << w->shift) - 1;
-    return &w->slots[(((size_t)cell * 2 + way) << w->shift) + (k & mask)];
+/* Slot of what a cell receives. */
+static inline int64_t *pp_in(const pp_workspace *w, const pp_cell *cell, pp_way way, uint32_t k) {
+    int64_t *ring = way == PP_ACTIVATIONS ? cell->in : cell->in + w->mask + 1;
+    return &ring[k & w->mask];
 }
 
-/* The same for what is sent now. In a plan that numbers its micro-batches each has its own slot. */
-static inline int64_t *pp_free_slot(pp_workspace *w, uint32_t cell, pp_way way, uint32_t k) {
-    int64_t *slot = pp_slot(w, cell, way, k);
-    while (*slot >= 0 && !w->plan->mb) { /* an earlier one is still there */
+/* Slot of what a cell sends, without the time of an earlier one. In a plan that numbers its
+ * micro-batches each has a slot of its own. */
+static inline int64_t *pp_out(pp_workspace *w, const pp_cell *cell, pp_way way, uint32_t k) {
+    while (cell->out[way][k & w->mask] >= 0 && !w->plan->mb)
         pp_grow_slots(w);
-        slot = pp_slot(w, cell, way, k);
-    }
-    return slot;
+    return &cell->out[way][k & w->mask];
 }
 
 static inline void pp_make_ready(pp_workspace *w, uint32_t rank) {
@@ -163,43 +163,33 @@ static inline uint32_t pp_next_ready(pp_workspace *w) {
     return rank;
 }
 
-/* When what is sent over a link at `time` arrives. */
-static inline int64_t pp_arrival(pp_workspace *w, uint32_t link, int64_t time) {
-    if (link == 0)
-        return time;
-    if (w->link_free) {
-        if (time < w->link_free[link])
-            time = w->link_free[link];
-        time += w->timing->occupied;
-        w->link_free[link] = time;
+/* Gives ranks that can go on a turn each until there are none. `run` may be NULL. MILL_OK or
+ * E_CANCELLED. Inlined, so that `turn` is too. */
+static inline mill_status pp_run_ready(pp_workspace *w, mill_run *run,
+                                       void (*turn)(pp_workspace *w, uint32_t rank)) {
+    for (uint64_t turns = 0; w->ready_n > 0; turns++) {
+        if (turns % PP_CANCEL_TURNS == 0 && run && mill_cancelled(run))
+            return MILL_E_CANCELLED;
+        turn(w, pp_next_ready(w));
     }
-    return time + w->timing->latency;
+    return MILL_OK;
+}
+
+/* When what a cell sends at `time` arrives. */
+static inline int64_t pp_arrival(const pp_workspace *w, const pp_cell *from, pp_way way,
+                                 int64_t time) {
+    if (w->link_free && from->link[way]) {
+        int64_t *free = &w->link_free[from->link[way]];
+        time = (time < *free ? *free : time) + w->timing->occupied;
+        *free = time;
+    }
+    return time + from->delay[way];
 }
 
 static inline int64_t pp_op_duration(const pp_workspace *w, uint32_t rank, pp_op op) {
     size_t cell = (size_t)rank * w->plan->chunks + op.chunk;
     return op.kind == MILL_OP_PAIR ? w->pairs[cell * w->plan->chunks + op.chunk2]
-                                   : w->cells[cell].duration[op.kind - MILL_OP_FORWARD];
-}
-
-/* Runs the next operation of a rank at `start`, and gives its end. */
-static inline int64_t pp_run_next(pp_workspace *w, uint32_t r, pp_op op, int64_t start) {
-    pp_rank_state *rank = &w->ranks[r];
-    int64_t duration = pp_op_duration(w, r, op);
-    if (w->timing->jitter)
-        duration = pp_jittered(w->timing, r, rank->place, duration);
-    int64_t end = start + duration;
-    if (w->start) {
-        w->start[rank->record + rank->place] = start;
-        w->end[rank->record + rank->place] = end;
-    }
-    if (rank->place == 0)
-        rank->start = start;
-    rank->place++;
-    rank->busy += duration;
-    rank->free = end;
-    pp_walk_on(w->plan, &rank->walk);
-    return end;
+                                   : w->durations[cell][op.kind - MILL_OP_FORWARD];
 }
 
 #endif

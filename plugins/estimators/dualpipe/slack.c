@@ -20,8 +20,22 @@ typedef struct slack {
     uint64_t *at;       /* by rank: operations from here on have been gone through */
 } slack;
 
+/* Where transfers block: what waits at the places that meet the one after the operation. */
+static bool may_go_blocked(const slack *s, uint64_t op) {
+    pp_meeting meetings[PP_MEETINGS];
+    uint32_t n = pp_meetings(&s->depend, s->depend.rank[op], op + 1, meetings);
+    for (uint32_t i = 0; i < n; i++) {
+        const pp_meeting *m = &meetings[i];
+        if (m->at < s->at[m->rank])
+            return false;
+    }
+    return true;
+}
+
 static bool may_go(const slack *s, uint64_t op) {
-    for (int way = 0; way < PP_WAYS; way++) {
+    if (s->timing->comm == PP_COMM_BLOCKING)
+        return may_go_blocked(s, op);
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t sink = pp_sink(&s->depend, op, way);
         if (sink != PP_NOTHING && sink < s->at[s->depend.rank[sink]])
             return false;
@@ -36,8 +50,9 @@ static void not_after(int64_t *late, int64_t time) {
 
 /* Links take an operation's transfers one after the other, after those of earlier operations. */
 static void go_through_links(slack *s, uint64_t op) {
-    for (int way = PP_WAYS - 1; way >= 0; way--) {
-        uint64_t transfer = PP_WAYS * op + (uint64_t)way;
+    for (int i = PP_WAYS - 1; i >= 0; i--) {
+        pp_way way = (pp_way)i;
+        uint64_t transfer = PP_WAYS * op + way;
         if (pp_sink(&s->depend, op, way) == PP_NOTHING)
             continue;
         int64_t begins = s->late_gone[transfer] - s->timing->occupied;
@@ -48,6 +63,21 @@ static void go_through_links(slack *s, uint64_t op) {
     }
 }
 
+/* Both sides must come to a transfer in time for it to be done at `start`. */
+static void go_through_meetings(slack *s, uint64_t op, int64_t start) {
+    uint32_t rank = s->depend.rank[op];
+    pp_meeting meetings[PP_MEETINGS];
+    uint32_t n = pp_meetings(&s->depend, rank, op, meetings);
+    for (uint32_t i = 0; i < n; i++) {
+        const pp_meeting *m = &meetings[i];
+        int64_t late = start - m->links * s->timing->occupied - s->timing->latency;
+        if (op > s->result->first[rank])
+            not_after(&s->late[op - 1], late);
+        if (m->at > s->result->first[m->rank])
+            not_after(&s->late[m->at - 1], late);
+    }
+}
+
 static void go_through(slack *s, uint64_t op) {
     const pp_result *result = s->result;
     if (s->late_gone)
@@ -55,12 +85,16 @@ static void go_through(slack *s, uint64_t op) {
     int64_t start = s->late[op] - (result->end[op] - result->start[op]);
     if (!pp_is_first(&s->depend, op))
         not_after(&s->late[op - 1], start);
-    for (int way = 0; way < PP_WAYS; way++) {
+    if (s->timing->comm == PP_COMM_BLOCKING) {
+        go_through_meetings(s, op, start);
+        return;
+    }
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t source = pp_source(&s->depend, op, way);
         if (source == PP_NOTHING)
             continue;
         if (s->late_gone)
-            not_after(&s->late_gone[PP_WAYS * source + (uint64_t)way], start - s->timing->latency);
+            not_after(&s->late_gone[PP_WAYS * source + way], start - s->timing->latency);
         else
             not_after(&s->late[source], start - s->timing->latency);
     }

@@ -52,7 +52,7 @@ static uint64_t mix(uint64_t x) {
     return x ^ x >> 31;
 }
 
-int64_t pp_jittered(const pp_timing *timing, uint32_t rank, uint64_t place, int64_t duration) {
+static int64_t jittered(const pp_timing *timing, uint32_t rank, uint64_t place, int64_t duration) {
     uint64_t hash = mix(mix(mix(timing->seed) + rank) + place);
     /* Odd numbers over 2^32: uniform in (-1, 1), and symmetric. */
     int64_t u = (int64_t)(hash >> 32) * 2 + 1 - (INT64_C(1) << 32);
@@ -60,12 +60,27 @@ int64_t pp_jittered(const pp_timing *timing, uint32_t rank, uint64_t place, int6
     return duration + (int64_t)(change / ((__int128)MILLION << 32));
 }
 
+int64_t pp_begin_one(const pp_workspace *w, uint32_t rank, int64_t start, int64_t duration) {
+    pp_rank_state *state = &w->ranks[rank];
+    if (w->timing->jitter) {
+        int64_t changed = jittered(w->timing, rank, state->place, duration);
+        state->busy += changed - duration;
+        duration = changed;
+    }
+    if (w->start) {
+        w->start[state->record + state->place] = start;
+        w->end[state->record + state->place] = start + duration;
+    }
+    state->place++;
+    return duration;
+}
+
 /* ---------------------------------------------------------------- all of a plan */
 
 static void take_cell(pp_workspace *w, uint32_t rank, uint32_t chunk, const bool *used) {
-    pp_cell *cell = &w->cells[rank * w->plan->chunks + chunk];
+    int64_t *durations = w->durations[rank * w->plan->chunks + chunk];
     for (uint8_t kind = MILL_OP_FORWARD; kind <= MILL_OP_WEIGHT; kind++)
-        cell->duration[kind - MILL_OP_FORWARD] =
+        durations[kind - MILL_OP_FORWARD] =
             used[kind] ? pp_duration(w->plan, w->timing, rank, (pp_op){kind, (uint8_t)chunk, 0, 0})
                        : MILL_UNKNOWN;
 }
@@ -115,6 +130,7 @@ bool pp_take_durations(pp_workspace *w, pp_fault *ret_fault) {
         if (part < 0)
             return false;
         sum += part;
+        w->ranks[rank].busy = fit(part);
     }
     if (timing->jitter) /* which doubles a duration at most */
         sum *= 2;

@@ -17,9 +17,9 @@
  * has none. */
 static int64_t computed_at(const pp_depend *d, uint64_t op, pp_cause *ret_cause) {
     static const pp_cause causes[] = {
-        [PP_ACTIVATION] = PP_CAUSE_FORWARD, [PP_GRADIENT] = PP_CAUSE_BACKWARD};
+        [PP_ACTIVATIONS] = PP_CAUSE_FORWARD, [PP_GRADIENTS] = PP_CAUSE_BACKWARD};
     int64_t at = INT64_MIN;
-    for (int way = 0; way < PP_WAYS; way++) {
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t source = pp_source(d, op, way);
         if (source != PP_NOTHING && d->result->end[source] > at) {
             at = d->result->end[source];
@@ -70,7 +70,7 @@ typedef struct origin {
 
 /* By a transfer that left when its operation ended, or when those before it had left the link. */
 static origin by_transfer(const pp_depend *d, uint64_t transfer) {
-    origin from = {.how = PP_BY_TRANSFER, .links = d->gone != NULL};
+    origin from = {.how = PP_BY_TRANSFER, .links = 1};
     while (d->gone && d->before[transfer] != PP_NOTHING &&
            d->gone[d->before[transfer]] > d->result->end[transfer / PP_WAYS]) {
         transfer = d->before[transfer];
@@ -84,16 +84,42 @@ static origin origin_of(const pp_depend *d, const pp_timing *timing, uint64_t op
     const pp_result *result = d->result;
     if (!pp_is_first(d, op) && result->end[op - 1] == result->start[op])
         return (origin){.op = op - 1, .how = PP_BY_RANK};
-    for (int way = 0; way < PP_WAYS; way++) {
+    for (pp_way way = 0; way < PP_WAYS; way++) {
         uint64_t source = pp_source(d, op, way);
         if (source == PP_NOTHING)
             continue;
-        uint64_t transfer = PP_WAYS * source + (uint64_t)way;
+        uint64_t transfer = PP_WAYS * source + way;
         int64_t gone = d->gone ? d->gone[transfer] : result->end[source];
         if (gone + timing->latency == result->start[op])
             return by_transfer(d, transfer);
     }
     return (origin){.op = PP_NOTHING};
+}
+
+/* Where transfers block. Those that its own rank came to last are looked at first, and before that
+ * nothing was waited for: they take their time even if it is 0 now. */
+static origin blocked_origin_of(const pp_depend *d, const pp_timing *timing, uint64_t op) {
+    uint32_t rank = d->rank[op];
+    int64_t own = pp_comes(d, rank, op), start = d->result->start[op];
+    uint64_t previous = pp_is_first(d, op) ? PP_NOTHING : op - 1;
+    origin from = {.op = previous, .how = PP_BY_RANK};
+    pp_meeting meetings[PP_MEETINGS];
+    uint32_t n = pp_meetings(d, rank, op, meetings);
+    for (uint32_t i = 0; i < n; i++) {
+        const pp_meeting *m = &meetings[i];
+        int64_t other = pp_comes(d, m->rank, m->at);
+        int64_t takes = m->links * timing->occupied + timing->latency;
+        if (own >= other && own + takes == start)
+            return (origin){previous, PP_BY_BATCH, m->links};
+        if (own < other && other + takes == start)
+            from = (origin){m->at - 1, PP_BY_TRANSFER, m->links};
+    }
+    return from;
+}
+
+static origin come_from(const pp_depend *d, const pp_timing *timing, uint64_t op) {
+    bool blocking = timing->comm == PP_COMM_BLOCKING;
+    return blocking ? blocked_origin_of(d, timing, op) : origin_of(d, timing, op);
 }
 
 static uint64_t last_to_end(const pp_plan *plan, const pp_result *result) {
@@ -109,7 +135,7 @@ void pp_why_path(mill_run *run, const pp_plan *plan, const pp_timing *timing,
     pp_depend d;
     pp_depend_init(&d, plan, timing, result);
     uint64_t last = last_to_end(plan, result), n = 0;
-    for (uint64_t op = last; op != PP_NOTHING; op = origin_of(&d, timing, op).op)
+    for (uint64_t op = last; op != PP_NOTHING; op = come_from(&d, timing, op).op)
         n++;
     uint64_t *ops = mill_scratch(run, n * sizeof *ops);
     uint32_t *rank = mill_scratch(run, n * sizeof *rank), *links;
@@ -117,7 +143,7 @@ void pp_why_path(mill_run *run, const pp_plan *plan, const pp_timing *timing,
     links = mill_scratch(run, n * sizeof *links);
     uint64_t op = last;
     for (uint64_t i = n; i-- > 0;) {
-        origin from = origin_of(&d, timing, op);
+        origin from = come_from(&d, timing, op);
         ops[i] = op;
         rank[i] = d.rank[op];
         how[i] = (uint8_t)from.how;

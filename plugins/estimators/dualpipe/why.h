@@ -30,9 +30,7 @@ void pp_why_idle(const pp_plan *plan, const pp_result *result, pp_idle *ret_idle
 /* How an operation of the critical path came to its start. */
 typedef enum pp_how {
     PP_BY_RANK,     /* its rank was busy before, or it is the first of all */
-    PP_BY_TRANSFER, /* a transfer from another rank; blocking: one that the other rank came to
-                       * last
-                       */
+    PP_BY_TRANSFER, /* a transfer from another rank; blocking: one that the other came to last */
     PP_BY_BATCH,    /* blocking: a transfer that its own rank came to last */
 } pp_how;
 
@@ -54,7 +52,8 @@ void pp_why_path(mill_run *run, const pp_plan *plan, const pp_timing *timing,
  * and jitter, which scale it: without these, how many of such operations are on the critical path.
  * A pair counts as `pair` if it has its own duration; with PP_PAIR_OVERLAP once for the longer half
  * and alpha times for the shorter one (equally long: forward is taken for the longer). Exact until
- * the path changes; where several chains decide, true for X growing only if it is the steepest. */
+ * the path changes. Where several chains decide, a longer X adds at least this, and a shorter one
+ * saves at most this. */
 typedef struct pp_slopes {
     double forward, backward, input, weight, pair;
     double latency, occupied; /* transfers; NaN by stage */

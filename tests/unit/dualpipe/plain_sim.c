@@ -18,6 +18,8 @@ typedef struct plain {
     GHashTable *links;    /* from>to → when it is free */
     uint64_t *next;       /* of each rank: index of its next operation */
     int64_t *free;        /* when the one before it ended */
+    uint64_t longer;      /* operation that takes `more` ns longer */
+    int64_t more;
 } plain;
 
 static message *message_of(plain *p, char way, int32_t cell, uint32_t mb) {
@@ -149,7 +151,7 @@ static bool run_one(plain *p, uint32_t rank) {
         sent = all_arrived(p, rank, &r->items[i - 1], true);
     if (ready < 0 || sent < 0)
         return false;
-    int64_t duration = duration_of(p, rank, r->items[i].op);
+    int64_t duration = duration_of(p, rank, r->items[i].op) + (i == p->longer ? p->more : 0);
     r->start[i] = MAX(p->free[rank], MAX(ready, sent));
     r->end[i] = p->free[rank] = r->start[i] + duration;
     r->ranks[rank].busy += duration;
@@ -200,8 +202,8 @@ static void count_live(pp_result *r, uint32_t rank) {
     }
 }
 
-bool plain_simulate(mill_run *run, const pp_plan *plan, const pp_timing *timing,
-                    pp_result *ret_result) {
+bool plain_simulate_longer(mill_run *run, const pp_plan *plan, const pp_timing *timing,
+                           uint64_t longer, int64_t more, pp_result *ret_result) {
     uint32_t ranks = plan->ranks;
     plain p = {
         .plan = plan,
@@ -218,6 +220,8 @@ bool plain_simulate(mill_run *run, const pp_plan *plan, const pp_timing *timing,
         .links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
         .next = mill_scratch(run, ranks * sizeof(uint64_t)),
         .free = mill_scratch(run, ranks * sizeof(int64_t)),
+        .longer = longer,
+        .more = more,
     };
     read_items(&p, run);
     bool ended = run_all(&p);
@@ -233,4 +237,9 @@ bool plain_simulate(mill_run *run, const pp_plan *plan, const pp_timing *timing,
     g_hash_table_destroy(p.links);
     *ret_result = p.result;
     return ended;
+}
+
+bool plain_simulate(mill_run *run, const pp_plan *plan, const pp_timing *timing,
+                    pp_result *ret_result) {
+    return plain_simulate_longer(run, plan, timing, UINT64_MAX, 0, ret_result);
 }

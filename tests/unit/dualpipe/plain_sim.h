@@ -12,4 +12,8 @@
 bool plain_simulate(mill_run *run, const pp_plan *plan, const pp_timing *timing,
                     pp_result *ret_result);
 
+/* The same with one operation that takes `more` ns longer. */
+bool plain_simulate_longer(mill_run *run, const pp_plan *plan, const pp_timing *timing,
+                           uint64_t longer, int64_t more, pp_result *ret_result);
+
 #endif

@@ -44,8 +44,9 @@ static void test_eager_1f1b(void) {
     check("eager-1f1b", (pp_sizes){3, 4, .warm_up = 1},
           ORDERS("F0.0 F0.1 F0.2 F0.3 B0.0 B0.1 B0.2 B0.3",
                  "F0.0 F0.1 F0.2 B0.0 F0.3 B0.1 B0.2 B0.3",
-                 "F0.0 F0.1 B0.0 F0.2 B0.1 F0.3 B0.2 B0.3"));
-    check("eager-1f1b", (pp_sizes){1, 2, .warm_up = UINT32_MAX}, ORDERS("F0.0 F0.1 B0.0 B0.1"));
+                 "F0.0 B0.0 F0.1 B0.1 F0.2 B0.2 F0.3 B0.3"));
+    check("eager-1f1b", (pp_sizes){2, 3, .warm_up = UINT32_MAX},
+          ORDERS("F0.0 F0.1 F0.2 B0.0 B0.1 B0.2", "F0.0 B0.0 F0.1 B0.1 F0.2 B0.2"));
 }
 
 static void test_interleaved(void) {

@@ -122,8 +122,7 @@ static void test_forms(void) {
         "0F0,0B0\r\n1F0,1B0\r\n",
         "0F0,0B0\r1F0,1B0",
         "0F0,0B0\n1F0,1B0\n\n \n\r\n",
-        "\xEF\xBB\xBF"
-        "0F0,0B0\n1F0,1B0\n",
+        "\357\273\2770F0,0B0\n1F0,1B0\n", /* a byte order mark */
         "0F0,,,0B0,\n,1F0, ,1B0,,,\n",
         " 0F0 ,\t0B0\n1F0 , 1B0 \n",
         "\"0F0\", \"0B0\" ,\"\"\n\" 1F0\",1B0\n",
