@@ -96,7 +96,7 @@ static int64_t best_family(mill_run *run, const pp_goal *goal) {
 
 static void test_random(void) {
     int better = 0;
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < 90; round++) {
         bench *b = bench_create(NULL, NULL);
         mill_run *run = bench_services(b);
         search_costs costs = random_costs();
@@ -112,7 +112,7 @@ static void test_random(void) {
         }
         bench_destroy(b);
     }
-    g_assert_cmpint(better, >, 20); /* for which there is a search */
+    g_assert_cmpint(better, >, 10); /* for which there is a search */
 }
 
 /* A named schedule that reaches the bound is the answer, and the one that holds least. */

@@ -76,7 +76,7 @@ static void test_lists(void) {
                   {PP_PLACE_WAVE, 2},
                   {PP_PLACE_WAVE, 4},
                   {PP_PLACE_BOTH, 2}};
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 20; round++) {
         size_t at = (size_t)round % G_N_ELEMENTS(places);
         scene s = {.costs = random_costs(20),
                    .goal = {.memory = MILL_UNKNOWN,
