@@ -10,8 +10,8 @@ typedef struct pp_sizes {
     uint32_t ranks;         /* devices */
     uint32_t micro_batches; /* of a step */
     uint32_t chunks;        /* of a rank (v), for families that can choose; else ignored */
-    uint32_t warm_up;       /* eager 1F1B: forwards before the first backward, more than 1F1B's, on
-                             * each rank but where m is less; else ignored */
+    uint32_t warm_up;       /* eager 1F1B: forwards before the first backward, more than 1F1B's, at
+                             * most; a rank runs no more than PP - 1 - rank of them; else ignored */
     uint32_t weight_lag;    /* ZB-H1: W's behind Bi's at most; UINT32_MAX: the family's own */
 } pp_sizes;
 

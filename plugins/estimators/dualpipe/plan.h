@@ -99,6 +99,6 @@ bool pp_whole(mill_run *run, const pp_plan *plan, const char **ret_fault);
 
 /* Most chunks that each rank holds activations of: +1 at the start of F or of a pair; -1 at the end
  * of B, Bi or a pair, or, with `until_weight`, of W instead of Bi. By order alone, no times. */
-void pp_live(mill_run *run, const pp_plan *plan, bool until_weight, int64_t *ret_live);
+void pp_live(const pp_plan *plan, bool until_weight, int64_t *ret_live);
 
 #endif
