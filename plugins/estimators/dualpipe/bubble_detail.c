@@ -11,6 +11,36 @@ enum { KINDS = MILL_OP_PAIR }; /* of a schedule's operations, from 1 */
 
 static const char *const kind_names[KINDS + 1] = {NULL, "F", "B", "Bi", "W", "F&B"};
 
+/* ---------------------------------------------------------------- devices */
+
+static const kit_column rank_columns[] = {
+    {MILL_KIND_TEXT, "schedule", "schedule", NULL},
+    {MILL_KIND_ID, "rank", "rank", NULL},
+    {MILL_KIND_NS, "busy", "busy", "Σ of its operations."},
+    {MILL_KIND_NS, "idle", "idle", "step - busy"},
+    {MILL_KIND_NS, "span_idle", "idle in its span",
+     "Between its own first start and its own last end."},
+    {MILL_KIND_COUNT, "live", "peak, freed at B",
+     "Most chunks of which it holds activations, if they are freed after B or Bi."},
+    {MILL_KIND_COUNT, "live_weight", "peak, freed at W",
+     "The same if they are freed after B or W."},
+    {0},
+};
+
+static void tell_ranks(kit_table *t, const bubble_case *c) {
+    for (uint32_t rank = 0; rank < c->plan->ranks; rank++) {
+        const pp_rank_times *times = &c->result.ranks[rank];
+        kit_table_row(t);
+        kit_cell_text(t, c->name);
+        kit_cell_int(t, rank);
+        kit_cell_int(t, times->busy);
+        kit_cell_int(t, c->makespan - times->busy);
+        kit_cell_int(t, times->end - times->start - times->busy);
+        kit_cell_int(t, times->live);
+        kit_cell_int(t, times->live_weight);
+    }
+}
+
 /* ---------------------------------------------------------------- idle time by cause */
 
 static const kit_column idle_columns[] = {
@@ -180,7 +210,10 @@ void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a) 
             recorded[n++] = a->detail[i];
     if (n == 0)
         return;
-    kit_table *t = kit_table_of(r, "idle", "What devices wait for", NULL, idle_columns);
+    kit_table *t = kit_table_of(r, "ranks", "Devices", NULL, rank_columns);
+    for (size_t i = 0; i < n; i++)
+        tell_ranks(t, recorded[i]);
+    t = kit_table_of(r, "idle", "What devices wait for", NULL, idle_columns);
     for (size_t i = 0; i < n; i++)
         tell_idle(run, t, recorded[i]);
     tell_paths(run, r, a, recorded, n);
