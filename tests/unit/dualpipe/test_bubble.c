@@ -182,6 +182,16 @@ static void test_detail(void) {
     for (int64_t row = row_from(path, 0, "schedule", "DualPipe"); row < (int64_t)path->rows; row++)
         sum += look_cell(path, row, "time").i;
     g_assert_cmpint(sum, ==, cell(r, "schedules", "DualPipe", "makespan").i);
+    const mill_table *stretches = look_table(r, "critical_path");
+    int64_t last = row_from(stretches, 0, "schedule", "DualPipe") - 1, n = 0;
+    for (int64_t row = 0; row <= last; row++)
+        n += look_cell(stretches, row, "n").i;
+    g_assert_cmpstr(look_cell(stretches, 0, "from").text, ==, "F 0");
+    g_assert_cmpint(look_cell(stretches, 0, "start").i, ==, 0);
+    g_assert_cmpstr(look_cell(stretches, last, "to").text, ==, "B 7");
+    g_assert_cmpint(look_cell(stretches, last, "end").i, ==,
+                    cell(r, "schedules", "1F1B", "makespan").i);
+    g_assert_cmpint(n, ==, look_cell(path, 0, "n").i + look_cell(path, 1, "n").i);
     g_assert_cmpuint(r->n_lanes, ==, 8);
     g_assert_cmpstr(r->lanes[4]->id, ==, "dualpipe_rank0");
     g_assert_cmpint(r->lanes[4]->rank, ==, 0);
@@ -204,6 +214,15 @@ static void test_slope(void) {
         const mill_report *r = bubble_run(b);
         const mill_table *path = look_table(r, "path");
         slope = look_cell(path, row_from(path, 0, "duration", "F"), "slope").d;
+        /* The last rank never stands still between its first start and last end; on the first one
+         * the forwards after the first have slack. */
+        const mill_table *ranks = look_table(r, "ranks");
+        g_assert_cmpint(look_cell(ranks, 3, "critical").i, ==, look_cell(ranks, 3, "busy").i);
+        g_assert_cmpint(look_cell(ranks, 0, "critical").i, <, look_cell(ranks, 0, "busy").i);
+        /* Down through ranks 0 to 2, all of rank 3, and back. */
+        const mill_table *stretches = look_table(r, "critical_path");
+        g_assert_cmpuint(stretches->rows, ==, 7);
+        g_assert_cmpint(look_cell(stretches, 3, "n").i, ==, 16);
         makespan[i] = cell(r, "schedules", "1F1B", "makespan").i;
         bench_destroy(b);
     }
