@@ -111,7 +111,7 @@ mill_status bubble_simulate_plan(mill_run *run, const bubble_analysis *a, bubble
         return MILL_OK;
     bool record = c->record && c->plan->total <= (uint64_t)a->options->most_operations;
     mill_status status = pp_simulate(run, c->plan, c->timing, record ? PP_RECORD : 0, &c->result);
-    if (status == MILL_E_DATA && c->timing->comm == PP_COMM_BLOCKING && c->family) {
+    if (c->result.stands_still && c->timing->comm == PP_COMM_BLOCKING && c->family) {
         c->reason = "stands still for ever with communication = blocking";
         return MILL_OK;
     }
@@ -140,6 +140,8 @@ static mill_status simulate_group(mill_run *run, void *arg, size_t i) {
             c->reason = c->plan ? NULL : c[-1].reason;
             c->nearest = c[-1].nearest;
         }
+        if (mill_cancelled(run))
+            return MILL_E_CANCELLED;
         if (c->plan)
             status = bubble_simulate_plan(run, j->a, c);
     }
@@ -171,7 +173,7 @@ static mill_status simulate_sample(mill_run *run, void *arg, size_t i) {
     pp_result result;
     timing.jitter = (int64_t)(s->options->jitter * 1e6 + 0.5);
     timing.seed = (uint64_t)s->options->seed * UINT64_C(0x9e3779b97f4a7c15) + i; /* far apart */
-    mill_status status = pp_simulate(run, s->c->plan, &timing, 0, &result);
+    mill_status status = pp_simulate(run, s->c->plan, &timing, PP_MAKESPAN, &result);
     s->makespans[i] = status == MILL_OK ? result.makespan : 0;
     return status;
 }

@@ -364,6 +364,25 @@ static void note_transfers(kit_report *r, const bubble_analysis *a) {
                  kit_format_us(occupied, c->occupied, KIT_GROUP));
 }
 
+static bool any_runs(const bubble_analysis *a) {
+    for (size_t s = 0; s < a->n_schedules; s++)
+        if (!bubble_at(a, 0, s, a->in.likely)->reason)
+            return true;
+    return false;
+}
+
+/* Without a best schedule: what would help. */
+static void note_none(kit_report *r, const bubble_analysis *a) {
+    if (any_runs(a))
+        kit_note(r, MILL_WARNING, "none_fits",
+                 "No schedule that runs fits in memory-limit: the table `memory` tells how many "
+                 "bytes each needs.");
+    else
+        kit_note(r, MILL_WARNING, "none_runs",
+                 "No schedule runs with these sizes and durations: the table `left_out` tells why, "
+                 "and which sizes are next.");
+}
+
 static void tell_notes(kit_report *r, const bubble_analysis *a) {
     const bubble_inputs *in = &a->in;
     if (in->n_bases > 1)
@@ -373,8 +392,7 @@ static void tell_notes(kit_report *r, const bubble_analysis *a) {
                  in->bases[0], in->bases[in->n_bases - 1], in->bases[in->likely]);
     note_transfers(r, a);
     if (!a->best)
-        kit_note(r, MILL_WARNING, "none_runs", "No schedule runs with these sizes and durations%s.",
-                 a->memory_limit == MILL_UNKNOWN ? "" : " within memory-limit");
+        note_none(r, a);
     if (a->file_left_out > 0)
         kit_note(r, MILL_INFO, "file_left_out",
                  "%llu actions of schedule-file that compute nothing (transfers, unsharding) were "
@@ -392,7 +410,8 @@ static void tell_summary(mill_run *run, kit_report *r, const bubble_analysis *a)
     char of_base[KIT_NUMBER_MAX];
     const bubble_case *best = a->best, *base = a->baseline;
     if (!best) {
-        kit_report_summary(r, "No schedule runs with PP = %u, m = %lld.", a->in.pp,
+        kit_report_summary(r, "No schedule %s with PP = %u, m = %lld.",
+                           any_runs(a) ? "fits in memory-limit" : "runs", a->in.pp,
                            (long long)a->m[0]);
         return;
     }
