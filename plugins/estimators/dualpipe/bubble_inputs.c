@@ -156,24 +156,30 @@ static mill_status find_pp(mill_run *run, bubble_analysis *a) {
     return MILL_OK;
 }
 
+/* Without a stage in `times`, options may still tell. */
+static mill_status find_costs(mill_run *run, const mill_chunk_times *times,
+                              const bubble_options *options, bubble_inputs *in,
+                              mill_chunk_cost **ret_costs) {
+    if (times && options->table)
+        return mill_fail(run, MILL_E_CONFIG,
+                         "both the input `times` and the option `table`: take one of them away");
+    if (times && times->n == 0 && !mill_option_given(run, "forward"))
+        return mill_fail(run, MILL_E_DATA,
+                         "the input `times` has no stage: no chunk was recognised there. Give the "
+                         "options forward and backward, or annotate the profile's forward and "
+                         "backward work (see the classes attribution and chunks)");
+    if (options->table)
+        return from_table(run, options, in, ret_costs);
+    *ret_costs = times && times->n > 0 ? from_times(run, times, in) : from_options(run, in);
+    return MILL_OK;
+}
+
 mill_status bubble_read_inputs(mill_run *run, const mill_chunk_times *times, bubble_analysis *a) {
     const bubble_options *options = a->options;
     bubble_inputs *in = &a->in;
     mill_chunk_cost *costs = NULL;
     *in = (bubble_inputs){.n_bases = 1, .bases = given_basis};
-    if (times && options->table)
-        return mill_fail(run, MILL_E_CONFIG,
-                         "both the input `times` and the option `table`: take one of them away");
-    if (times && times->n == 0)
-        return mill_fail(run, MILL_E_DATA,
-                         "the input `times` has no stage: no chunk was recognised there");
-    mill_status status = MILL_OK;
-    if (times)
-        costs = from_times(run, times, in);
-    else if (options->table)
-        status = from_table(run, options, in, &costs);
-    else
-        costs = from_options(run, in);
+    mill_status status = find_costs(run, times, options, in, &costs);
     if (status == MILL_OK)
         status = find_pp(run, a);
     if (status != MILL_OK)
@@ -184,7 +190,7 @@ mill_status bubble_read_inputs(mill_run *run, const mill_chunk_times *times, bub
     status = replace(run, costs, in->n * in->n_bases, &given);
     join_bases(in, costs);
     in->costs = costs;
-    if (status == MILL_OK && !times &&
+    if (status == MILL_OK && in->bases == given_basis &&
         (costs->forward == MILL_UNKNOWN || costs->backward == MILL_UNKNOWN))
         return mill_fail(run, MILL_E_CONFIG,
                          "no durations: connect the input `times` (chunks.times), name a table, or "

@@ -420,6 +420,10 @@ static void test_no_stages(void) {
     g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
     g_assert_nonnull(strstr(bench_causes(b), "no chunk was recognised"));
     bench_destroy(b);
+    b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=1ms", "backward=2ms"));
+    bench_input(b, "times", MILL_TYPE_CHUNK_TIMES, &times, "chunks", "");
+    g_assert_cmpint(cell(bubble_run(b), "schedules", "1F1B", "makespan").i, ==, 11 * 3 * MS);
+    bench_destroy(b);
 }
 
 static void test_tables(void) {
