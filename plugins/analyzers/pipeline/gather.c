@@ -7,7 +7,9 @@
 #include <string.h>
 #include <tracemill/kit/number.h>
 
-#define MAX_STAGES 65536         /* more than any pipeline has; a stage beyond is a mistake */
+#define MAX_STAGES 65536 /* more than any pipeline has; a stage beyond is a mistake */
+#define MAX_CHUNKS 256   /* the same, of model chunks of a rank */
+#define MAX_MICRO_BATCHES (1 << 30)
 #define MAX_SPAN (INT64_MAX / 8) /* ns of all profiles together, so that no sum overflows */
 
 static int compare_i64(const void *a, const void *b) {
@@ -71,15 +73,32 @@ static mill_status set_origins(pipe_analysis *a) {
                             (int)(MAX_SPAN / INT64_C(31557600000000000)));
 }
 
+static mill_status check_numbers(const pipe_analysis *a, const pipe_operations *p) {
+    for (uint64_t k = 0; k < p->n_ops; k++)
+        if (p->ops[k].chunk >= MAX_CHUNKS || p->ops[k].micro_batch >= MAX_MICRO_BATCHES) {
+            char chunk[KIT_NUMBER_MAX], micro_batch[KIT_NUMBER_MAX];
+            return mill_fail(a->run, MILL_E_DATA,
+                             "%s: an operation of model chunk %s, micro-batch %s: there are at "
+                             "most %d chunks and %d micro-batches, which count from 0",
+                             p->path, kit_format_int(chunk, p->ops[k].chunk, 0),
+                             kit_format_int(micro_batch, p->ops[k].micro_batch, 0), MAX_CHUNKS,
+                             MAX_MICRO_BATCHES);
+        }
+    return MILL_OK;
+}
+
 static mill_status take_profiles(pipe_analysis *a) {
+    mill_status status = MILL_OK;
     a->n_clocks = mill_input_count(a->run, 0);
     a->clocks = mill_scratch(a->run, a->n_clocks * sizeof *a->clocks);
     for (size_t i = 0; i < a->n_clocks; i++) {
         a->clocks[i] = (pipe_clock){.profile = mill_input(a->run, 0, i)};
         a->n_members += a->clocks[i].profile->n_workers;
         a->n_events += a->clocks[i].profile->n_ops;
+        if (status == MILL_OK)
+            status = check_numbers(a, a->clocks[i].profile);
     }
-    return set_origins(a);
+    return status == MILL_OK ? set_origins(a) : status;
 }
 
 /* ---------------------------------------------------------------- members */

@@ -45,7 +45,8 @@ static const char *copy_text(pipe_making *m, const char *text) {
 
 /* Into the value's memory. Names are few and come again and again. */
 static void keep_ops(pipe_making *m) {
-    qsort(m->ops, m->n_ops, sizeof *m->ops, compare_ops);
+    if (m->n_ops > 0)
+        qsort(m->ops, m->n_ops, sizeof *m->ops, compare_ops);
     pipe_op *ops = mill_value_alloc(m->run, m->value, m->n_ops * sizeof *ops);
     const char *from[64], *to[64];
     size_t n = 0;

@@ -13,6 +13,7 @@
 #include <tracemill/kit/arena.h>
 
 #define NO_STAGE SIZE_MAX
+#define MOST_EMPTY 16 /* as many places for a micro-batch on a stage as are taken, times this */
 
 /* Which durations are the measured ones: of the stages that differ from `odd`, or of it alone. */
 typedef struct durations {
@@ -92,9 +93,10 @@ static int64_t span_with(const replaying *r, durations d) {
     return end;
 }
 
-/* Finds how many chunks and micro-batches there are. False: the numbers are no count. */
+/* Finds how many chunks and micro-batches there are. False: the numbers are no count, or almost
+ * none of these micro-batches passes all stages. */
 static bool size_up(replaying *r) {
-    int64_t events = 0;
+    int64_t events = 0, last_chunk = 0, last_micro_batch = 0;
     for (size_t s = 0; s < r->a->n_stages; s++) {
         const pipe_cell *cell = pipe_cell_of(r->a, r->pass->step, r->pass->replica, s);
         for (size_t i = 0; i < cell->n; i++) {
@@ -102,15 +104,21 @@ static bool size_up(replaying *r) {
             if (!pipe_computes(e->op->kind))
                 continue;
             events++;
-            r->chunks = e->chunk >= r->chunks ? e->chunk + 1 : r->chunks;
-            r->micro_batches =
-                e->micro_batch >= r->micro_batches ? e->micro_batch + 1 : r->micro_batches;
+            last_chunk = e->chunk > last_chunk ? e->chunk : last_chunk;
+            last_micro_batch =
+                e->micro_batch > last_micro_batch ? e->micro_batch : last_micro_batch;
         }
     }
-    return r->chunks <= events && r->micro_batches <= events &&
-           r->chunks * r->micro_batches <= events;
+    if (last_chunk >= events || last_micro_batch >= events)
+        return false;
+    r->chunks = last_chunk + 1;
+    r->micro_batches = last_micro_batch + 1;
+    int64_t size;
+    return !__builtin_mul_overflow(r->chunks * r->micro_batches, (int64_t)r->a->n_stages, &size) &&
+           size <= MOST_EMPTY * events;
 }
 
+/* What it adds is not whole if the run is cancelled meanwhile. */
 static void replay_pass(pipe_analysis *a, pipe_pass *pass) {
     replaying r = {.a = a, .pass = pass};
     if (!size_up(&r))
@@ -127,7 +135,7 @@ static void replay_pass(pipe_analysis *a, pipe_pass *pass) {
         a->ideal = kit_add(a->ideal, pass->ideal);
         a->measured = kit_add(a->measured, pass->span.end - pass->span.start);
         a->n_replayed++;
-        for (size_t s = 0; s < a->n_stages; s++) {
+        for (size_t s = 0; s < a->n_stages && !mill_cancelled(a->run); s++) {
             a->kept[s] = kit_add(a->kept[s], span_with(&r, (durations){false, s}));
             a->relieved[s] = kit_add(a->relieved[s], span_with(&r, (durations){true, s}));
         }
@@ -161,10 +169,10 @@ mill_status pipe_replay(pipe_analysis *a) {
     a->kept = mill_scratch(a->run, a->n_stages * sizeof *a->kept);
     a->relieved = mill_scratch(a->run, a->n_stages * sizeof *a->relieved);
     for (size_t i = 0; i < a->n_steps * a->n_replicas; i++) {
-        if (mill_cancelled(a->run))
-            return MILL_E_CANCELLED;
         if (a->passes[i].complete)
             replay_pass(a, &a->passes[i]);
+        if (mill_cancelled(a->run))
+            return MILL_E_CANCELLED;
     }
     for (size_t s = 1; s < a->n_stages; s++)
         if (a->kept[s] > a->kept[a->slowest])

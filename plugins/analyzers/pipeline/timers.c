@@ -5,6 +5,7 @@
 #include "operations.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct known_name {
@@ -49,23 +50,49 @@ static pipe_worker read_worker(const mill_trace *t, uint32_t thread) {
     return w;
 }
 
-static uint32_t find_worker(pipe_making *m, const pipe_worker *w) {
-    uint64_t i = 0;
-    while (i < m->value->n_workers && memcmp(&m->workers[i], w, sizeof *w) != 0)
-        i++;
-    if (i == m->value->n_workers)
-        m->workers[m->value->n_workers++] = *w;
-    return (uint32_t)i;
+/* A thread and the worker that it is of. */
+typedef struct thread_of {
+    pipe_worker worker;
+    uint32_t thread;
+} thread_of;
+
+static int compare_workers(const pipe_worker *x, const pipe_worker *y) {
+    if (x->dp != y->dp)
+        return x->dp < y->dp ? -1 : 1;
+    if (x->tp != y->tp)
+        return x->tp < y->tp ? -1 : 1;
+    return (x->stage > y->stage) - (x->stage < y->stage);
+}
+
+static int compare_threads(const void *a, const void *b) {
+    const thread_of *x = a, *y = b;
+    int order = compare_workers(&x->worker, &y->worker);
+    return order != 0 ? order : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Lists the workers. Returns that of each thread, or MILL_NONE. */
+static const uint32_t *list_workers(pipe_making *m, const mill_trace *trace) {
+    uint32_t n = 0, *worker = mill_scratch(m->run, trace->threads.n * sizeof *worker);
+    thread_of *found = mill_scratch(m->run, trace->threads.n * sizeof *found);
+    m->workers = mill_value_alloc(m->run, m->value, trace->threads.n * sizeof *m->workers);
+    for (uint32_t i = 0; i < trace->threads.n; i++) {
+        found[n] = (thread_of){read_worker(trace, i), i};
+        worker[i] = MILL_NONE;
+        n += found[n].worker.stage != MILL_UNKNOWN;
+    }
+    if (n > 0)
+        qsort(found, n, sizeof *found, compare_threads);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || compare_workers(&found[i - 1].worker, &found[i].worker) != 0)
+            m->workers[m->value->n_workers++] = found[i].worker;
+        worker[found[i].thread] = (uint32_t)(m->value->n_workers - 1);
+    }
+    return worker;
 }
 
 void pipe_take_timers(pipe_making *m, const mill_trace *trace) {
     const mill_timers *timers = &trace->timers;
-    uint32_t *of_thread = mill_scratch(m->run, trace->threads.n * sizeof *of_thread);
-    m->workers = mill_value_alloc(m->run, m->value, trace->threads.n * sizeof *m->workers);
-    for (uint32_t i = 0; i < trace->threads.n; i++) {
-        pipe_worker w = read_worker(trace, i);
-        of_thread[i] = w.stage == MILL_UNKNOWN ? MILL_NONE : find_worker(m, &w);
-    }
+    const uint32_t *of_thread = list_workers(m, trace);
     for (uint64_t i = 0; i < timers->n; i++) {
         uint32_t worker = of_thread[mill_u32(trace, &timers->thread, i)];
         if (worker == MILL_NONE)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/measure.h>
+#include <tracemill/kit/number.h>
 
 const char *bubble_text(mill_run *run, const char *format, ...) {
     char text[512];
@@ -17,6 +18,11 @@ const char *bubble_text(mill_run *run, const char *format, ...) {
     char *copy = mill_scratch(run, length + 1);
     memcpy(copy, text, length);
     return copy;
+}
+
+const char *bubble_ms(mill_run *run, int64_t ns) {
+    char number[KIT_NUMBER_MAX];
+    return bubble_text(run, "%s ms", kit_format_ms(number, ns - ns % 1000, KIT_GROUP));
 }
 
 const char *bubble_id(mill_run *run, const char *id) {
@@ -49,7 +55,7 @@ bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, in
                   .warm_up = (uint32_t)o->warm_up,
                   .weight_lag = a->weight_lag},
         .basis = basis,
-        .latency = o->latency,
+        .latency = a->latency,
         .occupied = occupied_of(o),
     };
     return c;
@@ -105,7 +111,7 @@ mill_status bubble_simulate_plan(mill_run *run, const bubble_analysis *a, bubble
         return MILL_OK;
     bool record = c->record && c->plan->total <= (uint64_t)a->options->most_operations;
     mill_status status = pp_simulate(run, c->plan, c->timing, record ? PP_RECORD : 0, &c->result);
-    if (status == MILL_E_DATA && c->timing->comm == PP_COMM_BLOCKING && c->family) {
+    if (c->result.stands_still && c->timing->comm == PP_COMM_BLOCKING && c->family) {
         c->reason = "stands still for ever with communication = blocking";
         return MILL_OK;
     }
@@ -134,6 +140,8 @@ static mill_status simulate_group(mill_run *run, void *arg, size_t i) {
             c->reason = c->plan ? NULL : c[-1].reason;
             c->nearest = c[-1].nearest;
         }
+        if (mill_cancelled(run))
+            return MILL_E_CANCELLED;
         if (c->plan)
             status = bubble_simulate_plan(run, j->a, c);
     }
@@ -165,7 +173,7 @@ static mill_status simulate_sample(mill_run *run, void *arg, size_t i) {
     pp_result result;
     timing.jitter = (int64_t)(s->options->jitter * 1e6 + 0.5);
     timing.seed = (uint64_t)s->options->seed * UINT64_C(0x9e3779b97f4a7c15) + i; /* far apart */
-    mill_status status = pp_simulate(run, s->c->plan, &timing, 0, &result);
+    mill_status status = pp_simulate(run, s->c->plan, &timing, PP_MAKESPAN, &result);
     s->makespans[i] = status == MILL_OK ? result.makespan : 0;
     return status;
 }
@@ -210,6 +218,13 @@ static bool is_listed(const mill_list *list, const pp_family *family) {
         if (strcmp(ids[i], "all") == 0 || pp_family_of(ids[i]) == family)
             return true;
     return false;
+}
+
+bool bubble_compared(const bubble_analysis *a, const bubble_case *c) {
+    bool compared = !c->family || is_listed(&a->options->compare, c->family);
+    for (size_t i = 0; i < a->n_detail; i++)
+        compared |= a->detail[i]->family == c->family;
+    return compared;
 }
 
 /* The families that are asked for, in the order of reports, then the file's (NULL). */

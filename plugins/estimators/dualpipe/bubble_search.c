@@ -71,6 +71,8 @@ mill_status bubble_search(mill_run *run, bubble_analysis *a) {
         mill_status status = pp_search(run, &goal, &found);
         if (status != MILL_OK)
             return status;
+        if (!found.plan && found.bound.ns == MILL_UNKNOWN) /* none of these runs */
+            continue;
         proven &= found.proven;
         int64_t tried = best->tried + found.tried;
         pp_bound bound = found.bound.ns < best->bound.ns ? found.bound : best->bound;

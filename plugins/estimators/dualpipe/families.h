@@ -27,7 +27,8 @@ typedef struct pp_family {
     /* Whether it runs with these sizes; else the nearest that it runs with in *ret_nearest, by
      * changing m first, then ranks. */
     bool (*takes)(const pp_sizes *sizes, pp_sizes *ret_nearest);
-    const pp_plan *(*plan)(mill_run *run, const pp_sizes *sizes); /* sizes that it takes */
+    /* Of sizes that it takes. Not whole if the run is cancelled meanwhile. */
+    const pp_plan *(*plan)(mill_run *run, const pp_sizes *sizes);
 } pp_family;
 
 /* NULL-terminated, in the order of reports: gpipe, 1f1b, interleaved, eager-1f1b, zb-h1, zb-h2,

@@ -22,6 +22,7 @@ struct pp_builder {
     uint32_t rank; /* the next one to begin */
     uint8_t step;
     bool counted, numbered; /* has operations of pp_add, of pp_add_at */
+    bool cancelled;         /* nothing more is added */
     /* The open loop; repeat 0: what is added is left out. */
     pp_loop open;
     /* Of this rank: the chunks of its Bi's in order. The first `seen` of them are known to have a
@@ -141,10 +142,16 @@ static void end_loop(pp_builder *b) {
         b->loops = grow(b->loops, b->n_loops, &b->loop_room, sizeof *b->loops);
         b->loops[b->n_loops++] = b->open;
     }
-    b->open = (pp_loop){.first = (uint32_t)b->plan.n_ops, .repeat = 1};
+    b->open = (pp_loop){.first = (uint32_t)b->plan.n_ops, .repeat = !b->cancelled};
+}
+
+bool pp_cancelled(pp_builder *b) {
+    b->cancelled = b->cancelled || mill_cancelled(b->run);
+    return b->cancelled;
 }
 
 void pp_rank(pp_builder *b) {
+    pp_cancelled(b);
     end_loop(b);
     assert(b->rank < b->plan.ranks);
     b->first[b->rank++] = b->n_loops;
@@ -154,7 +161,7 @@ void pp_rank(pp_builder *b) {
 
 void pp_loop_begin(pp_builder *b, uint32_t repeat) {
     end_loop(b);
-    b->open.repeat = repeat;
+    b->open.repeat = b->cancelled ? 0 : repeat;
 }
 
 static void add(pp_builder *b, pp_op op, bool pop) {
@@ -192,9 +199,11 @@ void pp_add_oldest_weight(pp_builder *b) {
 }
 
 void pp_add_at(pp_builder *b, pp_op op, uint32_t mb, uint32_t mb2) {
-    assert(b->open.repeat == 1);
+    assert(b->open.repeat == !b->cancelled);
     size_t n = b->plan.n_ops;
     b->numbered = true;
+    if (b->cancelled)
+        return;
     b->mb = grow(b->mb, n, &b->mb_room, sizeof *b->mb);
     b->mb2 = grow(b->mb2, n, &b->mb2_room, sizeof *b->mb2);
     b->mb[n] = mb;

@@ -76,6 +76,9 @@ void pp_add_oldest_weight(pp_builder *b);
  * A plan uses these only, or none. */
 void pp_add_at(pp_builder *b, pp_op op, uint32_t mb, uint32_t mb2);
 void pp_step(pp_builder *b, uint32_t step); /* of what is added from here on */
+/* Whether the run is cancelled; pp_rank looks, too. From then on nothing is added, so that the plan
+ * is not whole: ask mill_cancelled before it is used. */
+bool pp_cancelled(pp_builder *b);
 const pp_plan *pp_end(pp_builder *b);
 
 /* ---------------------------------------------------------------- reading one */

@@ -140,7 +140,10 @@ static const pp_plan *plan_of_kinds(mill_run *run, const pp_shop *shop) {
 }
 
 pp_bound pp_shop_bound(mill_run *run, const pp_shop *shop) {
-    pp_bound bound = pp_bound_of(run, plan_of_kinds(run, shop), shop->timing);
+    const pp_plan *kinds = plan_of_kinds(run, shop);
+    if (mill_cancelled(run)) /* it may lack kinds */
+        return (pp_bound){.ns = MILL_UNKNOWN};
+    pp_bound bound = pp_bound_of(run, kinds, shop->timing);
     /* Jitter may shorten what these ways are made of. */
     if (bound.ns == MILL_UNKNOWN || shop->most == INT64_MAX || shop->most < 1 ||
         shop->timing->jitter)

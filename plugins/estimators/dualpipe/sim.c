@@ -212,10 +212,13 @@ static mill_status simulate(pp_workspace *w, mill_run *run, const pp_plan *plan,
     if (flags & PP_RECORD)
         begin_record(w, run, &result);
     mill_status status = run_any_mode(w, run);
-    if (status != MILL_OK)
+    if (status != MILL_OK) {
+        ret_result->stands_still = status == MILL_E_DATA;
         return status;
+    }
     result.makespan = makespan(w);
-    fill_ranks(w, run, &result);
+    if (!(flags & PP_MAKESPAN))
+        fill_ranks(w, run, &result);
     *ret_result = result;
     return MILL_OK;
 }
@@ -223,6 +226,7 @@ static mill_status simulate(pp_workspace *w, mill_run *run, const pp_plan *plan,
 mill_status pp_simulate(mill_run *run, const pp_plan *plan, const pp_timing *timing, uint32_t flags,
                         pp_result *ret_result) {
     pp_workspace *w = pp_workspace_create();
+    *ret_result = (pp_result){0};
     mill_status status = simulate(w, run, plan, timing, flags, ret_result);
     pp_workspace_destroy(w);
     return status;

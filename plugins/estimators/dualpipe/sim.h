@@ -53,6 +53,7 @@ typedef struct pp_rank_times {
 
 typedef struct pp_result {
     int64_t makespan;
+    bool stands_still;    /* why it is E_DATA: the order can't run; nothing else is filled in */
     pp_rank_times *ranks; /* idle of a rank = makespan - busy; span idle = end - start - busy */
     /* If recorded: of each operation, rank by rank in order; else NULL. */
     uint64_t *first; /* ranks + 1 */
@@ -60,7 +61,8 @@ typedef struct pp_result {
     int64_t *start, *end;
 } pp_result;
 
-#define PP_RECORD 1u /* keep every operation's start and end: 28 bytes for each */
+#define PP_RECORD 1u   /* keep every operation's start and end: 28 bytes for each */
+#define PP_MAKESPAN 2u /* nothing but that, and no memory that stays */
 
 /* Runs a plan that is whole (pp_whole). MILL_OK, E_CANCELLED, or E_DATA with a cause that names the
  * cycle of waiting operations if the order can't run, or says that a duration is not known or a

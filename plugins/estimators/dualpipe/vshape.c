@@ -116,6 +116,17 @@ static const pp_plan *v_min(mill_run *run, const pp_sizes *sizes) {
     return from_block(run, sizes, &pp_v_min, min_block);
 }
 
+/* Putting them in order takes memory and time by PP squared. */
+#define MOST_RANKS 4096
+#define BLOCK_SIZES "PP is at most 4096"
+
+static bool takes_blocks(const pp_sizes *sizes, pp_sizes *ret_nearest) {
+    pp_sizes nearest;
+    pp_takes_any(sizes, &nearest);
+    nearest.ranks = pp_min(nearest.ranks, MOST_RANKS);
+    return pp_answer(sizes, nearest, ret_nearest);
+}
+
 #define CONTROLLABLE                                                                               \
     "Qi et al. 2024, Pipeline Parallelism with Controllable Memory (arXiv:2405.15362); order as "  \
     "by sail-sg/zero-bubble-pipeline-parallelism, zbv_greedy.py, for F = Bi = W"
@@ -124,11 +135,11 @@ const pp_family pp_v_half = {
     .id = "v-half",
     .name = "V-Half",
     .source = CONTROLLABLE,
-    .rule = ANY_SIZES,
+    .rule = BLOCK_SIZES,
     .split = true,
     .chunks = 2,
     .copies = 1,
-    .takes = pp_takes_any,
+    .takes = takes_blocks,
     .plan = v_half,
 };
 
@@ -136,10 +147,10 @@ const pp_family pp_v_min = {
     .id = "v-min",
     .name = "V-Min",
     .source = CONTROLLABLE,
-    .rule = ANY_SIZES,
+    .rule = BLOCK_SIZES,
     .split = true,
     .chunks = 2,
     .copies = 1,
-    .takes = pp_takes_any,
+    .takes = takes_blocks,
     .plan = v_min,
 };

@@ -216,12 +216,15 @@ static stretch next_stretch(const grid *g, stretch now, uint32_t rank, uint8_t w
     return now == STEADY && last ? COOL_DOWN : now;
 }
 
-/* filling: W's only fill what others leave free, and the warm-up stays as it is. */
-static void pull(grid *g, bool filling) {
+/* filling: W's only fill what others leave free, and the warm-up stays as it is. False: cancelled.
+ */
+static bool pull(grid *g, pp_builder *b, bool filling) {
     uint32_t limit = fill_weights(g);
     stretch at = WARM_UP;
     begin_sweep(g);
-    for (uint32_t t = 0; t < g->width; t++)
+    for (uint32_t t = 0; t < g->width; t++) {
+        if (pp_cancelled(b))
+            return false;
         for (uint32_t r = 0; r < g->ranks; r++) {
             row *w = &g->rows[r];
             uint8_t what = w->slots[t];
@@ -240,12 +243,16 @@ static void pull(grid *g, bool filling) {
             else
                 w->at[what][w->done[what]++] = slot;
         }
+    }
+    return true;
 }
 
-/* All ranks keep their orders, each operation starts as early as it can. */
-static void squeeze(grid *g) {
+/* All ranks keep their orders, each operation starts as early as it can. False: cancelled. */
+static bool squeeze(grid *g, pp_builder *b) {
     begin_sweep(g);
-    for (uint32_t t = 0; t < g->width; t++)
+    for (uint32_t t = 0; t < g->width; t++) {
+        if (pp_cancelled(b))
+            return false;
         for (uint32_t r = 0; r < g->ranks; r++) {
             row *w = &g->rows[r];
             uint8_t what = w->slots[t];
@@ -260,6 +267,8 @@ static void squeeze(grid *g) {
             if (what < WEIGHT)
                 w->at[what][w->done[what]++] = slot;
         }
+    }
+    return true;
 }
 
 /* ---------------------------------------------------------------- the orders */
@@ -292,7 +301,6 @@ static void add_row(pp_builder *b, const uint8_t *slots, uint32_t width, uint32_
         [LEG_I0] = {.kind = MILL_OP_INPUT, .chunk = 0},
     };
     uint32_t owed[2] = {0, 0}, n = 0;
-    pp_rank(b);
     for (uint32_t t = 0; t < width; t++) {
         uint32_t chunk = owed[1] > 0;
         if (slots[t] < WEIGHT) {
@@ -311,11 +319,11 @@ void vs_add_orders(pp_builder *b, vs_block block, uint32_t ranks, uint32_t micro
     uint32_t m = pp_min(micro_batches, enough(ranks));
     grid g;
     grid_init(&g, block, ranks, m);
-    pull(&g, false);
-    squeeze(&g);
-    pull(&g, true);
-    squeeze(&g);
-    for (uint32_t r = 0; r < ranks; r++)
-        add_row(b, g.rows[r].slots, g.width, VS_PERIOD * (ranks + 1), micro_batches - m);
+    bool ordered = pull(&g, b, false) && squeeze(&g, b) && pull(&g, b, true) && squeeze(&g, b);
+    for (uint32_t r = 0; r < ranks; r++) {
+        pp_rank(b);
+        if (ordered)
+            add_row(b, g.rows[r].slots, g.width, VS_PERIOD * (ranks + 1), micro_batches - m);
+    }
     grid_finish(&g);
 }

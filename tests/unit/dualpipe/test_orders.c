@@ -240,6 +240,18 @@ static void test_names(void) {
     g_assert_null(pp_family_of("dualpipedualpipedualpipedualpipedualpipe"));
 }
 
+/* A plan that is cancelled while it is built ends there. */
+static void test_cancelled(void) {
+    for (const pp_family *const *f = pp_families; *f; f++) {
+        bench *cancelled = bench_create(NULL, NULL);
+        bench_cancel_at(cancelled, 2);
+        pp_sizes sizes = {8, 16, 2, 1, UINT32_MAX};
+        const pp_plan *plan = (*f)->plan(bench_services(cancelled), &sizes);
+        g_assert_cmpuint(plan->first[1], ==, plan->first[8]);
+        bench_destroy(cancelled);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     b = bench_create(NULL, NULL);
@@ -257,6 +269,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/orders/small", test_small);
     g_test_add_func("/orders/sizes", test_sizes);
     g_test_add_func("/orders/names", test_names);
+    g_test_add_func("/orders/cancelled", test_cancelled);
     int failed = g_test_run();
     bench_destroy(b);
     return failed;

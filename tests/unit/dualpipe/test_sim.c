@@ -358,6 +358,10 @@ static void test_jitter(void) {
     r = simulated(plan, &timing);
     for (uint64_t i = 0; i < plan->total; i++)
         g_assert_cmpint(r.end[i], >=, r.start[i]);
+    pp_result brief;
+    g_assert_cmpint(pp_simulate(run, plan, &timing, PP_MAKESPAN, &brief), ==, MILL_OK);
+    g_assert_cmpint(brief.makespan, ==, r.makespan);
+    g_assert_null(brief.ranks);
 }
 
 static void test_cancelled(void) {

@@ -444,6 +444,38 @@ static void test_failures(void) {
     check_failure(far, NULL, MILL_E_DATA, "years");
 }
 
+/* Numbers that count nothing. */
+static void test_numbers(void) {
+    static const int64_t chunks[] = {UINT32_MAX, INT64_MAX, 256, 0, 0},
+                         micro_batches[] = {0, 0, 0, INT64_MAX, INT64_C(1) << 32};
+    for (size_t i = 0; i < G_N_ELEMENTS(chunks); i++) {
+        g_autoptr(job) j = job_create(1);
+        for (int64_t stage = 0; stage < 2; stage++) {
+            job_timer(j, 0, 0, stage, "forward-compute", 10 * stage, 10 * stage + 10, chunks[i],
+                      micro_batches[i], 0);
+            job_timer(j, 0, 0, stage, "backward-compute", 50 - 20 * stage, 70 - 20 * stage,
+                      chunks[i], micro_batches[i], 0);
+        }
+        check_failure(j, NULL, MILL_E_DATA, "at most 256 chunks");
+    }
+}
+
+/* Almost no micro-batch passes all stages, so there is nothing to run again; nor without timers. */
+static void test_sparse(void) {
+    g_autoptr(job) j = job_create(1), empty = job_create(1);
+    for (int64_t stage = 0; stage < 40; stage++) {
+        job_timer(j, 0, 0, stage, "forward-compute", 10 * stage, 10 * stage + 10, 0, 0, 0);
+        job_timer(j, 0, 0, stage, "backward-compute", 2000 - 20 * stage, 2020 - 20 * stage, 0, 0,
+                  0);
+    }
+    for (int64_t k = 1; k < 200; k++)
+        job_timer(j, 0, 0, 0, "forward-compute", 10 * k, 10 * k + 10, 0, k, k);
+    g_assert_cmpint(job_run(j, NULL), ==, MILL_OK);
+    g_assert_nonnull(look_note(job_report(j), "no_replay"));
+    job_timer(empty, 0, 0, -1, "forward-compute", 0, 10, 0, 0, 0); /* of no stage */
+    check_failure(empty, NULL, MILL_E_DATA, "stages here: 0");
+}
+
 /* What is lacking is said, not guessed. */
 static void test_notes(void) {
     g_autoptr(job) j = job_create(1), k = job_create(2);
@@ -475,6 +507,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/pipeline/orders", test_orders);
     g_test_add_func("/pipeline/slow-stage", test_slow_stage);
     g_test_add_func("/pipeline/failures", test_failures);
+    g_test_add_func("/pipeline/numbers", test_numbers);
+    g_test_add_func("/pipeline/sparse", test_sparse);
     g_test_add_func("/pipeline/notes", test_notes);
     return g_test_run();
 }
