@@ -7,8 +7,8 @@
 #include <string.h>
 #include <tracemill/kit/number.h>
 
-#define MAX_STAGES 65536 /* more than any pipeline has; a stage beyond is a mistake */
-#define MAX_CHUNKS 256   /* the same, of model chunks of a rank */
+#define MAX_STAGES 65536    /* more than any pipeline has; a stage beyond is a mistake */
+#define PIPE_MAX_CHUNKS 256 /* the same, of model chunks of a rank */
 #define MAX_MICRO_BATCHES (1 << 30)
 #define MAX_SPAN (INT64_MAX / 8) /* ns of all profiles together, so that no sum overflows */
 
@@ -75,13 +75,13 @@ static mill_status set_origins(pipe_analysis *a) {
 
 static mill_status check_numbers(const pipe_analysis *a, const pipe_operations *p) {
     for (uint64_t k = 0; k < p->n_ops; k++)
-        if (p->ops[k].chunk >= MAX_CHUNKS || p->ops[k].micro_batch >= MAX_MICRO_BATCHES) {
+        if (p->ops[k].chunk >= PIPE_MAX_CHUNKS || p->ops[k].micro_batch >= MAX_MICRO_BATCHES) {
             char chunk[KIT_NUMBER_MAX], micro_batch[KIT_NUMBER_MAX];
             return mill_fail(a->run, MILL_E_DATA,
                              "%s: an operation of model chunk %s, micro-batch %s: there are at "
                              "most %d chunks and %d micro-batches, which count from 0",
                              p->path, kit_format_int(chunk, p->ops[k].chunk, 0),
-                             kit_format_int(micro_batch, p->ops[k].micro_batch, 0), MAX_CHUNKS,
+                             kit_format_int(micro_batch, p->ops[k].micro_batch, 0), PIPE_MAX_CHUNKS,
                              MAX_MICRO_BATCHES);
         }
     return MILL_OK;

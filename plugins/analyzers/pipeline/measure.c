@@ -146,6 +146,17 @@ pipe_order pipe_order_of(const pipe_analysis *a) {
 
 /* ---------------------------------------------------------------- passes */
 
+/* Each is forward once in every chunk. */
+static int64_t micro_batches_of(const pipe_cell *cell) {
+    int64_t n[PIPE_MAX_CHUNKS] = {0}, most = 0;
+    for (size_t i = 0; i < cell->n; i++) {
+        const pipe_event *e = &cell->v[i];
+        if (e->op->kind == PIPE_FORWARD && ++n[e->chunk] > most)
+            most = n[e->chunk];
+    }
+    return most;
+}
+
 static void measure_pass(pipe_analysis *a, pipe_pass *pass) {
     const kit_interval nothing = {INT64_MAX, INT64_MIN};
     pass->whole = pass->span = nothing;
@@ -168,8 +179,9 @@ static void measure_pass(pipe_analysis *a, pipe_pass *pass) {
     for (size_t s = 0; s < a->n_stages; s++) {
         pipe_cell *cell = pipe_cell_of(a, pass->step, pass->replica, s);
         measure_cell(a, cell, pass->span);
-        if (cell->time.n_forward > pass->micro_batches)
-            pass->micro_batches = cell->time.n_forward;
+        int64_t micro_batches = micro_batches_of(cell);
+        if (micro_batches > pass->micro_batches)
+            pass->micro_batches = micro_batches;
     }
     pass->order = order_of_pass(a, pass);
 }

@@ -19,6 +19,8 @@ typedef struct pipe_options {
     bool infer_peers, detail, lanes;
 } pipe_options;
 
+#define PIPE_MAX_CHUNKS 256 /* of a rank; a model chunk beyond is a mistake */
+
 /* The clock of a profile against the one of the first profile. */
 typedef struct pipe_clock {
     const pipe_operations *profile;
@@ -76,7 +78,7 @@ typedef struct pipe_pass {
     kit_interval whole; /* of all operations */
     kit_interval span;  /* of all that computes: from the first forward to the last backward */
     pipe_order order;
-    int64_t micro_batches;
+    int64_t micro_batches;   /* most forwards of one chunk on a stage */
     int64_t replayed, ideal; /* spans of the replay, or MILL_UNKNOWN */
     bool complete;           /* every stage computes in it */
 } pipe_pass;

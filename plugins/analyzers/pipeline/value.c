@@ -130,7 +130,6 @@ mill_schedule *pipe_schedule(const pipe_analysis *a) {
     }
     first[a->n_stages] = s->n_ops;
     s->stages = s->chunks * s->ranks;
-    s->micro_batches /= s->chunks; /* each is forward once in every chunk */
     return s;
 }
 

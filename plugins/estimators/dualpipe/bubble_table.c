@@ -35,10 +35,14 @@ typedef struct reader {
     size_t n;   /* rows */
 } reader;
 
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static text trimmed(text t) {
-    while (t.n > 0 && strchr(" \t\r", t.at[0]))
+    while (t.n > 0 && is_blank(t.at[0]))
         t.at++, t.n--;
-    while (t.n > 0 && strchr(" \t\r", t.at[t.n - 1]))
+    while (t.n > 0 && is_blank(t.at[t.n - 1]))
         t.n--;
     return t;
 }
@@ -125,8 +129,9 @@ static bool read_duration(text cell, const char *exponent, int64_t *ret_ns) {
 static mill_status read_stage(reader *r, text cell, int64_t *ret_stage) {
     if (!kit_parse_int(cell.at, cell.n, false, ret_stage) || *ret_stage < 0 ||
         *ret_stage >= STAGES_MAX)
-        return mill_fail(r->run, MILL_E_DATA, "%s:%u: \"%.*s\" is no stage: they count from 0",
-                         r->path, r->line, (int)cell.n, cell.at);
+        return mill_fail(r->run, MILL_E_DATA,
+                         "%s:%u: \"%.*s\" is no stage: they count from 0 to %d", r->path, r->line,
+                         (int)cell.n, cell.at, STAGES_MAX - 1);
     if (r->seen[*ret_stage])
         return mill_fail(r->run, MILL_E_DATA, "%s:%u: stage %lld comes twice", r->path, r->line,
                          (long long)*ret_stage);
@@ -162,7 +167,7 @@ static mill_status read_row(reader *r, text line) {
         else if (cell.n > 0 && !read_duration(cell, r->exponents[k], &found[r->fields[k]]))
             status = mill_fail(r->run, MILL_E_DATA,
                                "%s:%u: \"%.*s\" is no duration: a number without sign, unit and "
-                               "exponent",
+                               "exponent, below 292 years",
                                r->path, r->line, (int)cell.n, cell.at);
         if (status != MILL_OK)
             return status;

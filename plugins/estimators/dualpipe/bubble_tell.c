@@ -13,7 +13,7 @@ void bubble_cell_share(kit_table *t, const bubble_case *c) {
 }
 
 static double share_of(const bubble_case *c) {
-    return c->idle_sum == MILL_UNKNOWN
+    return c->idle_sum == MILL_UNKNOWN || c->makespan == 0
                ? NAN
                : (double)c->idle_sum / ((double)c->makespan * c->plan->ranks);
 }
@@ -276,12 +276,17 @@ static const kit_column measured_columns[] = {
     {0},
 };
 
-/* Chunks of a measured rank; transfers and what is no chunk count as idle, as in simulations. */
+/* What a measured rank's chunks cover, which may overlap; transfers and what is no chunk count as
+ * idle, as in simulations. */
 static int64_t busy_of(const mill_schedule *s, uint32_t rank) {
-    int64_t busy = 0;
-    for (uint64_t i = s->first[rank]; i < s->first[rank + 1]; i++)
-        if (s->ops.kind[i] <= MILL_OP_PAIR)
-            busy += s->ops.end[i] - s->ops.start[i];
+    int64_t busy = 0, last = INT64_MIN;
+    for (uint64_t i = s->first[rank]; i < s->first[rank + 1]; i++) {
+        int64_t start = s->ops.start[i], end = s->ops.end[i];
+        if (s->ops.kind[i] > MILL_OP_PAIR || end <= last)
+            continue;
+        busy += end - (start > last ? start : last);
+        last = end;
+    }
     return busy;
 }
 
@@ -407,7 +412,7 @@ static void tell_notes(kit_report *r, const bubble_analysis *a) {
 }
 
 static void tell_summary(mill_run *run, kit_report *r, const bubble_analysis *a) {
-    char of_base[KIT_NUMBER_MAX];
+    char percent[KIT_NUMBER_MAX], of_base[KIT_NUMBER_MAX];
     const bubble_case *best = a->best, *base = a->baseline;
     if (!best) {
         kit_report_summary(r, "No schedule %s with PP = %u, m = %lld.",
@@ -419,10 +424,10 @@ static void tell_summary(mill_run *run, kit_report *r, const bubble_analysis *a)
     if (base && base != best)
         over = bubble_text(run, ", %s of 1F1B's",
                            kit_format_percent(of_base, best->makespan, base->makespan));
+    kit_format_percent(percent, best->idle_sum, bubble_scaled(best->makespan, a->in.pp, 1));
     kit_report_summary(
-        r, "%s has the shortest step with PP = %u, m = %lld: %s%s; %.1f %% of it is bubble.",
-        best->name, a->in.pp, (long long)a->m[0], bubble_ms(run, best->makespan), over,
-        100 * share_of(best));
+        r, "%s has the shortest step with PP = %u, m = %lld: %s%s; %s of it is bubble.", best->name,
+        a->in.pp, (long long)a->m[0], bubble_ms(run, best->makespan), over, percent);
 }
 
 mill_report *bubble_tell(mill_run *run, const bubble_analysis *a) {

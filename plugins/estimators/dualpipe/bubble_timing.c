@@ -24,12 +24,13 @@ static int64_t hidden_pair(const mill_chunk_cost *bases) {
     return transfer == MILL_UNKNOWN ? transfer : longer(compute, transfer);
 }
 
-/* What one share costs in this case. */
-static mill_chunk_cost share_cost(const bubble_analysis *a, const bubble_case *c, size_t share) {
+/* What one share costs in this case. mean: of all shares, if they are taken to be alike; or NULL.
+ */
+static mill_chunk_cost share_cost(const bubble_analysis *a, const bubble_case *c,
+                                  const mill_chunk_cost *mean, size_t share) {
     const bubble_inputs *in = &a->in;
     size_t i = in->n == 1 ? 0 : share;
-    mill_chunk_cost cost =
-        c->alike ? bubble_mean_cost(in, c->basis) : in->costs[i * in->n_bases + c->basis];
+    mill_chunk_cost cost = mean ? *mean : in->costs[i * in->n_bases + c->basis];
     if (c->hidden)
         cost.pair = hidden_pair(&in->costs[i * in->n_bases]);
     return cost;
@@ -55,13 +56,13 @@ static void add_part(sums *s, const mill_chunk_cost *cost, int64_t part, int64_t
 
 /* Stage s of S takes [s/S, (s + 1)/S) of the model, share r of R [r/R, (r + 1)/R): in units of
  * 1/(R S), a share has S of them and a stage R. */
-static mill_chunk_cost stage_cost(const bubble_analysis *a, const bubble_case *c, int64_t stage,
-                                  int64_t stages) {
+static mill_chunk_cost stage_cost(const bubble_analysis *a, const bubble_case *c,
+                                  const mill_chunk_cost *mean, int64_t stage, int64_t stages) {
     int64_t shares = a->in.pp, from = stage * shares, to = from + shares;
     sums s = {0};
     for (int64_t r = from / stages; r * stages < to; r++) {
         int64_t begin = r * stages, end = begin + stages;
-        mill_chunk_cost cost = share_cost(a, c, (size_t)r);
+        mill_chunk_cost cost = share_cost(a, c, mean, (size_t)r);
         add_part(&s, &cost, (end < to ? end : to) - (begin > from ? begin : from), stages);
     }
     int64_t values[FIELDS];
@@ -82,14 +83,14 @@ static bool has_pairs(const pp_plan *plan) {
     return false;
 }
 
-static const char *lacking(const bubble_analysis *a, const bubble_case *c,
+static const char *lacking(const bubble_analysis *a, const bubble_case *c, bool pairs,
                            const mill_chunk_cost *cost) {
     bool own = c->hidden || a->options->pair_rule == PP_PAIR_OWN;
     if (cost->forward == MILL_UNKNOWN || cost->backward == MILL_UNKNOWN)
         return "F or B is not known";
     if (c->plan->split && cost->input == MILL_UNKNOWN)
         return "Bi and W are not known (option weight)";
-    if (own && cost->pair == MILL_UNKNOWN && has_pairs(c->plan))
+    if (own && cost->pair == MILL_UNKNOWN && pairs)
         return "F&B is not known (options pair, pair-rule)";
     return NULL;
 }
@@ -113,9 +114,11 @@ const pp_timing *bubble_timing(mill_run *run, const bubble_analysis *a, bubble_c
     const pp_plan *plan = c->plan;
     size_t cells = (size_t)plan->ranks * plan->chunks;
     mill_chunk_cost *stages = mill_scratch(run, plan->stages * sizeof *stages);
+    mill_chunk_cost mean = bubble_mean_cost(&a->in, c->basis);
+    bool pairs = has_pairs(plan);
     for (uint32_t s = 0; s < plan->stages; s++) {
-        stages[s] = stage_cost(a, c, s, plan->stages);
-        c->reason = c->reason ? c->reason : lacking(a, c, &stages[s]);
+        stages[s] = stage_cost(a, c, c->alike ? &mean : NULL, s, plan->stages);
+        c->reason = c->reason ? c->reason : lacking(a, c, pairs, &stages[s]);
     }
     if (c->reason)
         return NULL;

@@ -437,6 +437,8 @@ static void test_tables(void) {
         {"stage,forward_us,backward_us\n", "no stages below"},
         {"stage,forward_us,backward_us\n0,1,2,3\n", ":2: more cells"},
         {"stage,forward_us,backward_us\n-1,1,2\n", ":2: \"-1\" is no stage"},
+        {"stage,forward_us,backward_us\n65536,1,2\n", "count from 0 to 65535"},
+        {"stage,forward_us,backward_us\n0,9223372036854776,2\n", "below 292 years"},
         {"stage,forward_us,backward_us\n0,1,2\n\n0,1,2\n", ":4: stage 0 comes twice"},
         {"stage,forward_us,backward_us\n0,1,2\n2,1,2\n", "stage 1 is missing"},
         {"stage,forward_us,backward_us\n0,1us,2\n", ":2: \"1us\" is no duration"},

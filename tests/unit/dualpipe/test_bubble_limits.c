@@ -5,6 +5,7 @@
 #include "look.h"
 
 #include <string.h>
+#include <tracemill/schedule.h>
 
 /* Whenever it is cancelled, with orders that are being built, or run. */
 static void test_cancelled(void) {
@@ -65,6 +66,41 @@ static void test_large(void) {
     bench_destroy(b);
 }
 
+/* There is no share of a step that takes no time. */
+static void test_no_time(void) {
+    bench *b = begin(SETTINGS("pp=4", "m=8", "forward=0s", "backward=0s", "schedules=gpipe"));
+    const mill_report *r = run(b);
+    g_assert_cmpstr(r->summary, ==,
+                    "GPipe has the shortest step with PP = 4, m = 8: 0 ms; unknown of it is "
+                    "bubble.");
+    bench_destroy(b);
+}
+
+/* A measured rank whose operations overlap is not busy twice at a time. */
+static void test_measured_at_once(void) {
+    static const uint64_t first[] = {0, 3};
+    static const uint8_t kinds[] = {MILL_OP_FORWARD, MILL_OP_FORWARD, MILL_OP_BACKWARD};
+    static const int64_t start[] = {0, 1000, 5000}, end[] = {4000, 3000, 8000};
+    const mill_schedule step = {
+        .size = sizeof step,
+        .id = "measured",
+        .name = "measured",
+        .ranks = 1,
+        .chunks = 1,
+        .stages = 1,
+        .micro_batches = 2,
+        .makespan_ns = 8000,
+        .n_ops = 3,
+        .first = first,
+        .ops = {.kind = kinds, .start = start, .end = end},
+    };
+    bench *b = begin(SETTINGS("forward=1us", "backward=3us", "schedules=1f1b"));
+    bench_input(b, "measured", MILL_TYPE_SCHEDULE, &step, "pipeline", "");
+    const mill_table *t = look_table(run(b), "measured");
+    g_assert_cmpint(look_cell(t, 0, "idle_max").i, ==, 1000);
+    bench_destroy(b);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bubble-limits/cancelled", test_cancelled);
@@ -72,5 +108,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/bubble-limits/too-long", test_too_long);
     g_test_add_func("/bubble-limits/bound-of-some", test_bound_of_some);
     g_test_add_func("/bubble-limits/large", test_large);
+    g_test_add_func("/bubble-limits/no-time", test_no_time);
+    g_test_add_func("/bubble-limits/measured-at-once", test_measured_at_once);
     return g_test_run();
 }

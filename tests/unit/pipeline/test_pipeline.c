@@ -331,6 +331,7 @@ static void test_chunks(void) {
     g_assert_cmpuint(s->chunks, ==, 2);
     g_assert_cmpuint(s->stages, ==, 4);
     g_assert_cmpuint(s->micro_batches, ==, 1);
+    g_assert_cmpint(look_int(job_report(j), "micro_batches", NULL), ==, 1);
     g_assert_cmpint(s->ops.kind[3], ==, MILL_OP_INPUT);
     g_assert_cmpint(s->ops.kind[4], ==, MILL_OP_WEIGHT);
     g_assert_cmpuint(s->ops.stage[2], ==, 2);
