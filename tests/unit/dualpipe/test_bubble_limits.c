@@ -68,8 +68,9 @@ static void test_large(void) {
 
 /* There is no share of a step that takes no time. */
 static void test_no_time(void) {
-    bench *b = begin(SETTINGS("pp=4", "m=8", "forward=0s", "backward=0s", "schedules=gpipe"));
-    const mill_report *r = run(b);
+    bench *b =
+        bubble_begin(SETTINGS("pp=4", "m=8", "forward=0s", "backward=0s", "schedules=gpipe"));
+    const mill_report *r = bubble_run(b);
     g_assert_cmpstr(r->summary, ==,
                     "GPipe has the shortest step with PP = 4, m = 8: 0 ms; unknown of it is "
                     "bubble.");
@@ -94,9 +95,9 @@ static void test_measured_at_once(void) {
         .first = first,
         .ops = {.kind = kinds, .start = start, .end = end},
     };
-    bench *b = begin(SETTINGS("forward=1us", "backward=3us", "schedules=1f1b"));
+    bench *b = bubble_begin(SETTINGS("forward=1us", "backward=3us", "schedules=1f1b"));
     bench_input(b, "measured", MILL_TYPE_SCHEDULE, &step, "pipeline", "");
-    const mill_table *t = look_table(run(b), "measured");
+    const mill_table *t = look_table(bubble_run(b), "measured");
     g_assert_cmpint(look_cell(t, 0, "idle_max").i, ==, 1000);
     bench_destroy(b);
 }
