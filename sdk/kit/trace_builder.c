@@ -72,6 +72,16 @@ static const table_field sync_fields[] = {
     TABLE_FIELD(TABLE_INT, kit_sync_row, dur, syncs.dur),
     TABLE_FIELD(TABLE_FIXED, kit_sync_row, kind, syncs.kind),
 };
+static const table_field timer_fields[] = {
+    [TIMER_START] = TABLE_FIELD(TABLE_FIXED, kit_timer_row, start, timers.start),
+    [TIMER_THREAD] = TABLE_FIELD(TABLE_REF, kit_timer_row, thread, timers.thread),
+    [TIMER_NAME] = TABLE_FIELD(TABLE_REF, kit_timer_row, name, timers.name),
+    TABLE_FIELD(TABLE_INT, kit_timer_row, dur, timers.dur),
+    TABLE_FIELD(TABLE_INT, kit_timer_row, step, timers.step),
+    TABLE_FIELD(TABLE_INT, kit_timer_row, chunk, timers.chunk),
+    TABLE_FIELD(TABLE_INT, kit_timer_row, micro_batch, timers.micro_batch),
+    TABLE_FIELD(TABLE_INT, kit_timer_row, sequence, timers.sequence),
+};
 static const table_field device_fields[] = {
     [DEVICE_ID] = TABLE_FIELD(TABLE_INT, device_record, id, devices.id),
     [DEVICE_NAME] = TABLE_FIELD(TABLE_REF, device_record, name, devices.name),
@@ -105,6 +115,7 @@ static kit_trace *create(mill_run *run, mill_trace *t) {
     table_init(&b->counters, run, t, counter_fields, N_FIELDS(counter_fields),
                sizeof(kit_counter_row));
     table_init(&b->syncs, run, t, sync_fields, N_FIELDS(sync_fields), sizeof(kit_sync_row));
+    table_init(&b->timers, run, t, timer_fields, N_FIELDS(timer_fields), sizeof(kit_timer_row));
     table_init(&b->devices, run, t, device_fields, N_FIELDS(device_fields), sizeof(device_record));
     table_init(&b->streams, run, t, stream_fields, N_FIELDS(stream_fields), sizeof(stream_record));
     table_init(&b->threads, run, t, thread_fields, N_FIELDS(thread_fields), sizeof(thread_record));
@@ -138,6 +149,7 @@ void kit_trace_destroy(kit_trace *b) {
     table_finish(&b->collectives);
     table_finish(&b->counters);
     table_finish(&b->syncs);
+    table_finish(&b->timers);
     table_finish(&b->devices);
     table_finish(&b->streams);
     table_finish(&b->threads);
@@ -301,6 +313,11 @@ void kit_trace_gpu(kit_trace *b, const kit_gpu_row *row) {
 void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row) {
     if (accept(b, &b->cpu, row->start, row->dur, row->byte, cpu_problems))
         *(kit_cpu_row *)table_append(&b->cpu) = *row;
+}
+
+void kit_trace_timer(kit_trace *b, const kit_timer_row *row) {
+    if (accept(b, &b->timers, row->start, row->dur, row->byte, cpu_problems))
+        *(kit_timer_row *)table_append(&b->timers) = *row;
 }
 
 static const kit_diagnostic no_time = {

@@ -321,6 +321,12 @@ static void join_calls(table *t, size_t by, size_t to, launches *l) {
     table_end(t, to);
 }
 
+/* ---------------------------------------------------------------- timers */
+
+static int compare_timers(const table *t, uint32_t a, uint32_t b) {
+    return compare_field(t, TIMER_THREAD, a, b);
+}
+
 /* ---------------------------------------------------------------- texts and diagnostics */
 
 typedef struct text_record {
@@ -423,6 +429,7 @@ static void finish_gpu(kit_trace *b, int64_t max_overlap) {
     table_sort(&b->flows, FLOW_TIME, NULL);
     table_sort(&b->counters, COUNTER_TIME, NULL);
     table_sort(&b->syncs, SYNC_START, compare_syncs);
+    table_sort(&b->timers, TIMER_START, compare_timers);
 }
 
 /* Two pieces of work that share no table; only the first one diagnoses. */
@@ -441,8 +448,8 @@ static mill_status finish_piece(mill_run *run, void *arg, size_t piece) {
 
 mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     mill_trace *t = b->value;
-    table *tables[] = {&b->gpu,   &b->cpu,     &b->flows,   &b->collectives, &b->counters,
-                       &b->syncs, &b->devices, &b->streams, &b->threads};
+    table *tables[] = {&b->gpu,   &b->cpu,    &b->flows,   &b->collectives, &b->counters,
+                       &b->syncs, &b->timers, &b->devices, &b->streams,     &b->threads};
     const size_t n_tables = sizeof tables / sizeof tables[0];
     for (size_t i = 0; i < n_tables; i++)
         table_seal(tables[i]);
@@ -463,6 +470,7 @@ mill_trace *kit_trace_finish(kit_trace *b, int64_t max_overlap) {
     t->collectives.n = b->collectives.n;
     t->counters.n = b->counters.n;
     t->syncs.n = b->syncs.n;
+    t->timers.n = b->timers.n;
     t->devices.n = b->devices.n;
     t->streams.n = b->streams.n;
     t->threads.n = b->threads.n;

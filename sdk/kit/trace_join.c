@@ -133,9 +133,9 @@ void table_join(table *t, table *from, const uint32_t *const *maps) {
 /* ---------------------------------------------------------------- what rows refer to */
 
 void kit_trace_end_part(kit_trace *part) {
-    table *tables[] = {&part->gpu,         &part->cpu,      &part->flows,
-                       &part->collectives, &part->counters, &part->syncs,
-                       &part->devices,     &part->streams,  &part->threads};
+    table *tables[] = {&part->gpu,      &part->cpu,    &part->flows,  &part->collectives,
+                       &part->counters, &part->syncs,  &part->timers, &part->devices,
+                       &part->streams,  &part->threads};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_shrink(tables[i]);
 }
@@ -236,11 +236,14 @@ void kit_trace_join(kit_trace *b, kit_trace *part, const kit_join *j, const uint
         [COUNTER_NAME] = j->names, [COUNTER_THREAD] = j->threads};
     const uint32_t *const syncs[TABLE_FIELDS_MAX] = {
         [SYNC_NAME] = j->names, [SYNC_STREAM] = j->streams, [SYNC_WAITED_STREAM] = j->streams};
+    const uint32_t *const timers[TABLE_FIELDS_MAX] = {
+        [TIMER_NAME] = j->names, [TIMER_THREAD] = j->threads};
     join_collectives(b, part, j);
     table_join(&b->gpu, &part->gpu, gpu);
     table_join(&b->cpu, &part->cpu, cpu);
     table_join(&b->flows, &part->flows, flows);
     table_join(&b->counters, &part->counters, counters);
     table_join(&b->syncs, &part->syncs, syncs);
+    table_join(&b->timers, &part->timers, timers);
     join_diagnostics(b, part);
 }

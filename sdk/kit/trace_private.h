@@ -33,6 +33,7 @@ enum {
     SYNC_LAUNCH,
     SYNC_RECORD
 };
+enum { TIMER_START, TIMER_THREAD, TIMER_NAME };
 
 typedef struct device_record {
     int64_t id, sms;
@@ -67,7 +68,7 @@ typedef struct diagnostic_count {
 struct kit_trace {
     mill_run *run;
     mill_trace *value; /* NULL: a part of another builder's */
-    table gpu, cpu, flows, collectives, counters, syncs, devices, streams, threads;
+    table gpu, cpu, flows, collectives, counters, syncs, timers, devices, streams, threads;
     kit_intern *strings, *kinds, *rules, *names;
     kit_intern *device_ids, *stream_ids; /* bytes of the id, and of the stream_record */
     name_class *classes;                 /* of the first n_classes names */

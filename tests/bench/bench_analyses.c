@@ -7,11 +7,8 @@
  * changes it for all; the median of the ratios counts. Memory is the growth of the process' peak
  * while a class runs, the report that it posts included. */
 #include "bench_host.h"
+#include "measure.h"
 
-#include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <tracemill/attribution.h>
 #include <unistd.h>
 
@@ -33,41 +30,13 @@ static const struct {
 
 static const mill_module *reader, *modules[CLASSES];
 
-/* Time of the processor, since all runs on one thread and the file is in the cache: so other
- * processes are not counted. */
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* ---------------------------------------------------------------- memory */
-
-/* A line of /proc/self/status, in bytes. */
-static int64_t status_bytes(const char *key) {
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents("/proc/self/status", &text, NULL, NULL))
-        g_error("cannot read /proc/self/status");
-    const char *line = strstr(text, key);
-    return line ? g_ascii_strtoll(line + strlen(key), NULL, 10) * 1024 : 0;
-}
-
-/* Makes what is resident now the peak. */
-static int64_t reset_peak(void) {
-    malloc_trim(0);
-    if (!g_file_set_contents_full("/proc/self/clear_refs", "5", 1, G_FILE_SET_CONTENTS_NONE, 0,
-                                  NULL))
-        g_error("cannot reset the peak of memory");
-    return status_bytes("VmRSS:");
-}
-
 /* ---------------------------------------------------------------- one run */
 
 static double run(bench *b, const char *what) {
-    double began = now();
+    double began = measure_seconds();
     if (bench_run(b) != MILL_OK)
         g_error("%s: %s", what, bench_causes(b));
-    return now() - began;
+    return measure_seconds() - began;
 }
 
 static bench *new_reader(const char *path) {
@@ -99,7 +68,7 @@ typedef struct costs {
  * memory is measured, which takes time. */
 static void measure_round(const char *path, int round, costs *c) {
     bool timed = round < ROUNDS;
-    int64_t before = reset_peak();
+    int64_t before = measure_reset_peak();
     bench *from = new_reader(path), *attribution = NULL;
     double reading = run(from, path), sum = 0;
     const mill_trace *trace = bench_output(from, "trace", 0);
@@ -108,13 +77,13 @@ static void measure_round(const char *path, int round, costs *c) {
         bench *b =
             new_class(i, trace, attribution ? bench_output(attribution, "attribution", 0) : NULL);
         if (!timed)
-            before = reset_peak();
+            before = measure_reset_peak();
         double seconds = run(b, classes[i].stage);
         sum += seconds;
         if (timed)
             c->seconds[i][round] = seconds;
         else
-            c->bytes[i] = status_bytes("VmHWM:") - before;
+            c->bytes[i] = measure_peak() - before;
         if (attribution)
             bench_destroy(b);
         else
@@ -130,23 +99,11 @@ static void measure_round(const char *path, int round, costs *c) {
 
 /* ---------------------------------------------------------------- the table */
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *v) {
-    double sorted[ROUNDS];
-    memcpy(sorted, v, sizeof sorted);
-    qsort(sorted, ROUNDS, sizeof *sorted, compare_doubles);
-    return sorted[ROUNDS / 2];
-}
-
 static double median_ratio(const double *v, const double *over) {
     double ratios[ROUNDS];
     for (int r = 0; r < ROUNDS; r++)
         ratios[r] = v[r] / over[r];
-    return median(ratios);
+    return measure_median(ratios, ROUNDS);
 }
 
 static void bench_file(const char *path, const char *name) {
@@ -154,12 +111,12 @@ static void bench_file(const char *path, const char *name) {
     for (int r = 0; r <= ROUNDS; r++)
         measure_round(path, r, &c);
     g_print("%s: %" G_GUINT64_FORMAT " activities\n", name, c.activities);
-    g_print("  %-14s %8.1f ms\n", "reading", 1e3 * median(c.reading));
+    g_print("  %-14s %8.1f ms\n", "reading", 1e3 * measure_median(c.reading, ROUNDS));
     for (size_t i = 0; i < CLASSES; i++)
-        g_print("  %-14s %8.1f ms %8.3f x %8.0f B\n", classes[i].stage, 1e3 * median(c.seconds[i]),
-                median_ratio(c.seconds[i], c.reading),
+        g_print("  %-14s %8.1f ms %8.3f x %8.0f B\n", classes[i].stage,
+                1e3 * measure_median(c.seconds[i], ROUNDS), median_ratio(c.seconds[i], c.reading),
                 (double)c.bytes[i] / (double)MAX(c.activities, 1));
-    g_print("  %-14s %8.1f ms %8.3f x\n", "all classes", 1e3 * median(c.sum),
+    g_print("  %-14s %8.1f ms %8.3f x\n", "all classes", 1e3 * measure_median(c.sum, ROUNDS),
             median_ratio(c.sum, c.reading));
 }
 

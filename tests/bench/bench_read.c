@@ -8,11 +8,11 @@
  * Each round runs all of them in turn, so that a machine that changes its speed changes it for all;
  * the median of the ratios counts. */
 #include "bench_host.h"
+#include "measure.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,16 +104,6 @@ static double time_of(work fn, const char *path, int repeat) {
     return now() - began;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v) {
-    qsort(v, ROUNDS, sizeof *v, compare_doubles);
-    return v[ROUNDS / 2];
-}
-
 typedef struct rates {
     double mb_per_s;                /* of the fast engine, for orientation only */
     double reference, touch, cjson; /* speed of the fast engine over theirs */
@@ -136,8 +126,10 @@ static rates measure(const char *plain, const char *gz, gsize bytes) {
         gzip[r] = gz ? alone / time_of(read_fast, gz, repeat) : 0;
         gzip_on_two[r] = gz ? alone / time_of(read_on_two, gz, repeat) : 0;
     }
-    return (rates){median(speed),  median(reference), median(touch),      median(cjson),
-                   median(on_two), median(gzip),      median(gzip_on_two)};
+    return (rates){measure_median(speed, ROUNDS),      measure_median(reference, ROUNDS),
+                   measure_median(touch, ROUNDS),      measure_median(cjson, ROUNDS),
+                   measure_median(on_two, ROUNDS),     measure_median(gzip, ROUNDS),
+                   measure_median(gzip_on_two, ROUNDS)};
 }
 
 static void print_row(const char *name, gsize bytes, rates r) {

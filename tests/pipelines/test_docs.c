@@ -217,8 +217,8 @@ static void test_page(gconstpointer data) {
 
 /* ---------------------------------------------------------------- ready pipelines */
 
-/* Each can be used as it is, with nothing but a file; one that compares needs another beside it, one
- * of experts brings an example. */
+/* Each can be used as it is, with nothing but a file; one that compares needs another beside it,
+ * one of experts brings an example. */
 static void test_ready(gconstpointer data) {
     g_autofree char *name = g_strndup(data, strlen(data) - strlen(".ini"));
     g_autofree char *here = program_source("tests/data");

@@ -60,9 +60,9 @@ struct bench {
     size_t stream_at;     /* which item of a STREAM port this run gets */
     size_t posted_before; /* outputs of earlier runs */
     char *item_key;
-    GPtrArray *scratch, *mapped; /* until the callback ends */
-    GHashTable *values;          /* data → bench_value */
-    GHashTable *sinks;           /* path → bench_sink */
+    GPtrArray *mapped;  /* until the callback ends */
+    GHashTable *values; /* data → bench_value */
+    GHashTable *sinks;  /* path → bench_sink */
     GHashTable *held;
     size_t disk_size;
     unsigned jobs, cancel_at;
@@ -70,6 +70,7 @@ struct bench {
     pthread_mutex_t lock; /* of what any thread may touch, below; no GMutex, which ThreadSanitizer
                            * can't see into */
     GString *causes, *log;
+    GPtrArray *scratch; /* until the callback ends */
     GPtrArray *regexes;
     unsigned cancel_calls;
     bool blamed;

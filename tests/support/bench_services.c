@@ -65,9 +65,11 @@ static void host_progress(mill_run *run, uint64_t done, uint64_t total, const ch
 /* ---------------------------------------------------------------- inputs */
 
 static void *host_scratch(mill_run *run, size_t size) {
-    bench *b = own_thread(run, "scratch");
+    bench *b = bench_of(run);
     void *memory = g_malloc0(MAX(size, 1));
+    pthread_mutex_lock(&b->lock);
     g_ptr_array_add(b->scratch, memory);
+    pthread_mutex_unlock(&b->lock);
     return memory;
 }
 

@@ -10,8 +10,8 @@ typedef struct pp_sizes {
     uint32_t ranks;         /* devices */
     uint32_t micro_batches; /* of a step */
     uint32_t chunks;        /* of a rank (v), for families that can choose; else ignored */
-    uint32_t warm_up;       /* eager 1F1B: forwards before the first backward, more than 1F1B's, on
-                             * each rank but where m is less; else ignored */
+    uint32_t warm_up;       /* eager 1F1B: forwards before the first backward, more than 1F1B's, at
+                             * most; a rank runs no more than PP - 1 - rank of them; else ignored */
     uint32_t weight_lag;    /* ZB-H1: W's behind Bi's at most; UINT32_MAX: the family's own */
 } pp_sizes;
 
@@ -27,7 +27,8 @@ typedef struct pp_family {
     /* Whether it runs with these sizes; else the nearest that it runs with in *ret_nearest, by
      * changing m first, then ranks. */
     bool (*takes)(const pp_sizes *sizes, pp_sizes *ret_nearest);
-    const pp_plan *(*plan)(mill_run *run, const pp_sizes *sizes); /* sizes that it takes */
+    /* Of sizes that it takes. Not whole if the run is cancelled meanwhile. */
+    const pp_plan *(*plan)(mill_run *run, const pp_sizes *sizes);
 } pp_family;
 
 /* NULL-terminated, in the order of reports: gpipe, 1f1b, interleaved, eager-1f1b, zb-h1, zb-h2,

@@ -76,6 +76,9 @@ void pp_add_oldest_weight(pp_builder *b);
  * A plan uses these only, or none. */
 void pp_add_at(pp_builder *b, pp_op op, uint32_t mb, uint32_t mb2);
 void pp_step(pp_builder *b, uint32_t step); /* of what is added from here on */
+/* Whether the run is cancelled; pp_rank looks, too. From then on nothing is added, so that the plan
+ * is not whole: ask mill_cancelled before it is used. */
+bool pp_cancelled(pp_builder *b);
 const pp_plan *pp_end(pp_builder *b);
 
 /* ---------------------------------------------------------------- reading one */
@@ -99,6 +102,6 @@ bool pp_whole(mill_run *run, const pp_plan *plan, const char **ret_fault);
 
 /* Most chunks that each rank holds activations of: +1 at the start of F or of a pair; -1 at the end
  * of B, Bi or a pair, or, with `until_weight`, of W instead of Bi. By order alone, no times. */
-void pp_live(mill_run *run, const pp_plan *plan, bool until_weight, int64_t *ret_live);
+void pp_live(const pp_plan *plan, bool until_weight, int64_t *ret_live);
 
 #endif

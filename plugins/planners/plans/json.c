@@ -183,6 +183,8 @@ static mill_status read_own(const pl_file *f, const cJSON *root, pl_draft *d) {
 static mill_status read_sglang(const pl_file *f, const cJSON *root, const cJSON *map, pl_draft *d) {
     const cJSON *item;
     cJSON_ArrayForEach(item, root) {
+        if (item != map && strcmp(item->string, map->string) == 0)
+            return pl_fail(f, "a second \"%s\"", map->string);
         if (item != map)
             mill_log(
                 f->run, MILL_WARNING,

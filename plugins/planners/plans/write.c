@@ -150,8 +150,7 @@ static void write_vllm(const mill_expert_plan *p, text *t) {
 
 /* ---------------------------------------------------------------- what a format can't hold */
 
-/* All slots filled, as many on each GPU. */
-static mill_status check_filled(mill_run *run, const mill_expert_plan *p, const char *format) {
+static mill_status check_equal(mill_run *run, const mill_expert_plan *p, const char *format) {
     uint32_t each = p->first[1];
     for (uint32_t g = 0; g < p->gpus; g++)
         if (p->first[g + 1] - p->first[g] != each)
@@ -159,6 +158,10 @@ static mill_status check_filled(mill_run *run, const mill_expert_plan *p, const 
                              "GPU %u has %u slots, GPU 0 has %u: %s takes as many on each GPU; "
                              "format = json holds the plan",
                              g, p->first[g + 1] - p->first[g], each, format);
+    return MILL_OK;
+}
+
+static mill_status check_filled(mill_run *run, const mill_expert_plan *p, const char *format) {
     for (uint32_t l = 0; l < p->layers; l++)
         for (uint32_t s = 0; s < p->slots; s++)
             if (p->expert[(size_t)l * p->slots + s] == MILL_NO_EXPERT)
@@ -197,10 +200,13 @@ static mill_status check_format(mill_run *run, const write_options *o, const mil
     static const char *const engines[] = {[PL_SGLANG] = "SGLang",
                                           [PL_TRTLLM] = "TensorRT-LLM",
                                           [PL_ASCEND] = "vllm-ascend",
-                                          [PL_VLLM] = "vLLM"};
-    if (o->format == PL_JSON || o->format == PL_NPY)
+                                          [PL_VLLM] = "vLLM",
+                                          [PL_NPY] = "npy"};
+    if (o->format == PL_JSON)
         return MILL_OK;
-    mill_status status = check_filled(run, p, engines[o->format]);
+    mill_status status = check_equal(run, p, engines[o->format]);
+    if (!status && o->format != PL_NPY)
+        status = check_filled(run, p, engines[o->format]);
     if (!status && o->format == PL_SGLANG)
         status = check_layers(run, p);
     return !status && o->format == PL_ASCEND ? check_distinct(run, p) : status;

@@ -34,6 +34,7 @@ static const known_key arg_keys[] = {
     KEY("wait_on_stream", EVENT_ARG_WAITED_STREAM),
     KEY("Collective name", EVENT_ARG_COLLECTIVE),
     KEY("name", EVENT_ARG_NAME),
+    KEY("mb_id", EVENT_ARG_MICRO_BATCH),
     {NULL, 0, EVENT_MEMBERS},
 };
 

@@ -29,6 +29,7 @@ typedef enum event_member {
     EVENT_ARG_WAITED_STREAM,
     EVENT_ARG_COLLECTIVE,
     EVENT_ARG_NAME,
+    EVENT_ARG_MICRO_BATCH,
     EVENT_MEMBERS
 } event_member;
 

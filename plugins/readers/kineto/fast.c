@@ -32,7 +32,8 @@ place fast_place_of(bool in_args, const char *key, size_t length) {
         {"bytes", true, AT_BYTES},
         {"wait_on_cuda_event_record_corr_id", true, AT_WAITED_EVENT},
         {"wait_on_stream", true, AT_WAITED_STREAM},
-        {"Collective name", true, AT_COLLECTIVE},
+        {"Collective name", true, AT_LEFT},
+        {"mb_id", true, AT_LEFT},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].in_args == in_args && strlen(keys[i].key) == length &&
@@ -187,7 +188,7 @@ fast *fast_create(rows *to, fast_isa isa) {
     }
     for (size_t at = 0; at < N_PLACES; at++)
         for (size_t way = 0; way < N_WAYS; way++) /* what stands nowhere */
-            f->successors[at][way] = (successor){.length = 1, .next = AT_COLLECTIVE};
+            f->successors[at][way] = (successor){.length = 1, .next = AT_LEFT};
     return f;
 }
 

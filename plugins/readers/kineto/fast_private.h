@@ -29,12 +29,12 @@ typedef enum place {
     AT_BYTES,
     AT_WAITED_EVENT,
     AT_WAITED_STREAM,
-    AT_COLLECTIVE, /* of a collective operation: leaves the event to the reference parser */
-    AT_OTHER_ARG,  /* and the next ones: by a hash of the key, so that what follows is foreseen */
+    AT_LEFT,      /* of a collective operation or a timer: for the reference parser, all of it */
+    AT_OTHER_ARG, /* and the next ones: by a hash of the key, so that what follows is foreseen */
     N_PLACES = AT_OTHER_ARG + 32
 } place;
 #define N_OTHER_ARGS (N_PLACES - AT_OTHER_ARG)
-#define N_NUMBERS (AT_COLLECTIVE - AT_GRID)
+#define N_NUMBERS (AT_LEFT - AT_GRID)
 
 /* What stood between two values once: if the same bytes stand there again, they mean the same. So
  * one comparison replaces blanks, commas, quotes, brackets of args and the search for the key,

@@ -290,7 +290,7 @@ static inline bool scan_value(fast *f, place at, const char **p, const char *end
     case AT_WAITED_EVENT:
     case AT_WAITED_STREAM:
         return scan_int(p, &e->number[at - AT_GRID], usual);
-    case AT_COLLECTIVE:
+    case AT_LEFT:
         return false;
     default:
         return scan_other(p, end, usual);

@@ -9,6 +9,7 @@
 #include "planes.h"
 #include "points.h"
 #include "syncs.h"
+#include "timers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,17 @@ static void take_sync(rows *r, const event *e, span name, uint64_t byte) {
     syncs_take(r->b, r->tracks, &sync);
 }
 
+static void take_timer(rows *r, const event *e, span name, uint64_t byte) {
+    kit_timer_row row = {
+        .start = rows_time(e->member[EVENT_TS]),
+        .dur = rows_time(e->member[EVENT_DUR]),
+        .byte = byte,
+        .name = kit_trace_name(r->b, name.at, name.length, 0),
+        .thread = tracks_thread(r->tracks, track_of(r, e)),
+    };
+    timers_take(r->b, &row, e->member[EVENT_ARGS]);
+}
+
 static void take_slice(rows *r, const event *e, span name, uint64_t byte) {
     const category *cat = category_of(r, e);
     if (e->member[EVENT_CAT].kind == JSON_NONE) {
@@ -254,6 +266,8 @@ static void take_slice(rows *r, const event *e, span name, uint64_t byte) {
     } else if (wants(r, cat)) {
         slice s = slice_of(r, e, name, cat, byte);
         put_slice(r, &s);
+    } else if (cat == &category_unknown && e->member[EVENT_ARG_MICRO_BATCH].kind != JSON_NONE) {
+        take_timer(r, e, name, byte);
     }
 }
 

@@ -53,8 +53,7 @@ typedef struct ld_reading {
     int64_t invalid_step, invalid_layer, invalid_expert;
 } ld_reading;
 
-/* Makes the value: loads of 0, to be filled. E_DATA for sizes that make no sense; `shape` is the
- * file's own, for the message. */
+/* Makes the value: loads of 0, to be filled. E_DATA for sizes that make no sense. */
 mill_status ld_begin(ld_reading *r, uint64_t steps, uint64_t layers, uint64_t experts,
                      double **ret_load);
 /* Labels of the value, copied; left out if they count from 0. */

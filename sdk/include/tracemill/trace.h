@@ -211,6 +211,22 @@ typedef struct mill_syncs {
     mill_column record;        /* uint32 row of `cpu`: the cudaEventRecord, or MILL_NONE */
 } mill_syncs;
 
+/* Operations of pipeline-parallel training that the training program timed itself, as MegaScale's
+ * step timelines have them: no activities and no slices, and one file holds those of many ranks.
+ * Sorted by (start, thread), then as the file has them. */
+typedef struct mill_timers {
+    uint64_t n;
+    mill_column start;       /* int64 ns, always 8 bytes a row */
+    mill_column dur;         /* int64 ns, >= 0 */
+    mill_column name;        /* uint32 row of `names`: "forward-compute" */
+    mill_column thread;      /* uint32 row of `threads`: tells the rank */
+    mill_column step;        /* int64 number of the training step, or MILL_UNKNOWN */
+    mill_column chunk;       /* int64, of the rank's model chunks, or MILL_UNKNOWN */
+    mill_column micro_batch; /* int64, or MILL_UNKNOWN */
+    mill_column sequence;    /* int64: counts a rank's operations of one name in a step; or
+                                MILL_UNKNOWN */
+} mill_timers;
+
 /* What the reader mended or skipped. One row a kind. */
 typedef struct mill_diagnostics {
     uint64_t n;
@@ -254,7 +270,8 @@ typedef struct mill_trace {
     mill_collectives collectives;
     mill_counters counters;
     mill_diagnostics diagnostics;
-    mill_syncs syncs; /* mill_sync_count first: older readers lack it */
+    mill_syncs syncs;   /* mill_sync_count first: older readers lack it */
+    mill_timers timers; /* mill_timer_count first, likewise */
 } mill_trace;
 
 /* ---------------------------------------------------------------- accessors */
@@ -360,6 +377,11 @@ static inline uint64_t mill_sync_count(const mill_trace *t) {
     return MILL_HAS(t, syncs) ? t->syncs.n : 0;
 }
 
+/* How many rows `timers` has. */
+static inline uint64_t mill_timer_count(const mill_trace *t) {
+    return MILL_HAS(t, timers) ? t->timers.n : 0;
+}
+
 /* The kind of a GPU activity, as a row of `kinds` or UINT16_MAX: of communication, that of the
  * operation the file tells, which beats the name (NCCL may run any operation under any name); else
  * that of its name. */
@@ -384,7 +406,8 @@ MILL_STATIC_ASSERT(sizeof(mill_column) == 16, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_gpu) == 216, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_cpu) == 136, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_syncs) == 168, "mill.trace/1");
-MILL_STATIC_ASSERT(sizeof(mill_trace) == 1440, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_timers) == 136, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_trace) == 1576, "mill.trace/1");
 #endif
 
 #ifdef __cplusplus

@@ -79,4 +79,5 @@ void same_trace(const mill_trace *x, const mill_trace *y) {
     SAME_TABLE(counters, mill_counters);
     SAME_TABLE(diagnostics, mill_diagnostics);
     SAME_TABLE(syncs, mill_syncs);
+    SAME_TABLE(timers, mill_timers);
 }

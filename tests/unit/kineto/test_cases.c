@@ -40,6 +40,7 @@ static const expected own[] = {
     {"planes.json", 57000, 90000, 0, 6, 2, 0, "no-duration:1 ",
      .kinds = "other:30000 (none):60000 "},
     {"points.json", .cpu = 1, .diagnostics = "not-a-number:1 "},
+    {"step-timers.json", .cpu = 1, .diagnostics = ""},
     {"syncs.json", 100000, 80000, 0, 2, 4, 2, ""},
     {"timers.json", 100124, 60000, 0, 6, 0, 0,
      "negative-duration:1 no-duration:2 broken-timer:2 cpu-negative-duration:1 duplicate:1 "

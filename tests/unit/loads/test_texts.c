@@ -25,7 +25,7 @@ static void test_matrices(void) {
         "1.0000e+00 2 3\n4   5\t6 \n",
         "1\t2\t3\n4\t5\t6\n",
         "# of 2026\n1;2;3\n\n4;5;6\n",
-        "\xef\xbb\xbf"
+        "\xef\xbb\xbfx,b,c\n1,2,3\n4,5,6\n",
         "a,b,c\n1,2,3\n4,5,6\n",
         ",0,1,2\n0,1,2,3\n1,4,5,6\n",
         "\"layer\",\"e0\",\"e1\",\"e2\"\n1,4,5,6\n0,1,2,3\n",

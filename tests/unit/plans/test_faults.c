@@ -63,6 +63,8 @@ static void test_json(void) {
         {"[[0, 1, 2]]",
          "PLAN: 3 slots can't be divided among 2 GPUs equally; 1 or 3 could have them"},
         {"[0]", "PLAN: 1 slots can't be divided among 2 GPUs: there can be at most 1"},
+        {"{\"physical_to_logical_map\": [[0]], \"physical_to_logical_map\": [[0]]}",
+         "PLAN: a second \"physical_to_logical_map\""},
         {"{\"physical_to_logical_map\": 3}",
          "PLAN: \"physical_to_logical_map\": expected a list with a list for each layer, found "
          "another number"},
@@ -279,6 +281,11 @@ static void test_write(void) {
     write_fails(plan_of(b, 4, twice, uneven, NULL), SETTINGS("format=trtllm"), MILL_E_DATA,
                 "GPU 1 has 3 slots, GPU 0 has 1: TensorRT-LLM takes as many on each GPU; format = "
                 "json holds the plan");
+    write_fails(
+        plan_of(b, 4, twice, uneven, NULL), SETTINGS("format=npy", "path=a.phy2log.npy"),
+        MILL_E_DATA,
+        "GPU 1 has 3 slots, GPU 0 has 1: npy takes as many on each GPU; format = json holds "
+        "the plan");
     write_fails(plan_of(b, 4, twice, NULL, far), SETTINGS("format=sglang"), MILL_E_DATA,
                 "row 0 is layer 1000000: SGLang takes layers that rise, below 10000");
     bench_destroy(b);

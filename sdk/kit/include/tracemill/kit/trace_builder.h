@@ -75,6 +75,16 @@ typedef struct kit_sync_row {
     uint8_t kind;                   /* mill_sync_kind */
 } kit_sync_row;
 
+/* An operation that the training program timed itself: see mill_timers. What is not known is
+ * MILL_UNKNOWN. */
+typedef struct kit_timer_row {
+    int64_t start, dur; /* ns */
+    int64_t step, chunk, micro_batch, sequence;
+    uint64_t byte;
+    uint32_t name;   /* kit_trace_name */
+    uint32_t thread; /* kit_trace_thread */
+} kit_timer_row;
+
 /* A sort of thing that a reader mends or leaves out. Constant, known by its address. */
 typedef struct kit_diagnostic {
     const char *kind; /* "negative-duration" */
@@ -129,6 +139,7 @@ void kit_trace_cpu(kit_trace *b, const kit_cpu_row *row);
 void kit_trace_flow(kit_trace *b, const kit_flow_row *row);
 void kit_trace_counter(kit_trace *b, const kit_counter_row *row);
 void kit_trace_sync(kit_trace *b, const kit_sync_row *row);
+void kit_trace_timer(kit_trace *b, const kit_timer_row *row); /* problems: those of a CPU slice */
 
 /* For the `collective` of one activity; MILL_NONE if there are too many. */
 uint32_t kit_trace_collective(kit_trace *b, const kit_collective_row *row);
