@@ -132,12 +132,12 @@ static void note_domain(kit_report *r, const chunks_row *row) {
     if (c->weight > c->forward || c->weight > c->input)
         kit_note(r, MILL_WARNING, "closed_form_domain",
                  "%s: W is longer than F or Bi, so the formulas of ZB1P and DualPipe give too "
-                 "small a bubble: simulate the schedule instead.",
+                 "small a bubble: simulate the schedule instead (tracemill run bubble).",
                  row->label);
     else if (c->input != c->forward)
         kit_note(r, MILL_INFO, "closed_form_domain",
                  "%s: Bi differs from F, where DualPipe's formula is not exact: simulate the "
-                 "schedule for exact figures.",
+                 "schedule for exact figures (tracemill run bubble).",
                  row->label);
 }
 

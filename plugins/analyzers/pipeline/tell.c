@@ -78,8 +78,10 @@ static void tell_bubble(kit_report *r, const pipe_analysis *a, const pipe_pass *
     figure_ns(r, "span", "pipeline's span",
               "From the first forward's start to the last backward's end, mean",
               pipe_mean(t.span, n));
-    figure_ns(r, "compute", "computing", "Of a stage in that span, mean", pipe_mean(t.compute, n));
-    figure_ns(r, "bubble", "bubble", "span - compute, mean over stages", pipe_mean(t.bubble, n));
+    figure_ns(r, "compute", "computing, per stage", "Of a stage in that span, mean",
+              pipe_mean(t.compute, n));
+    figure_ns(r, "bubble", "bubble, per stage", "span - compute, mean over stages",
+              pipe_mean(t.bubble, n));
     figure_ns(r, "transfer", "transfer between stages", "Median of those with both ends",
               a->transfer);
     kit_figure_ratio(r, "transfer_exposed", "transfers exposed", NULL,
@@ -136,11 +138,11 @@ static void time_cells(kit_table *t, const pipe_time *sum, int64_t n) {
 static void tell_stages(kit_report *r, const pipe_analysis *a) {
     static const kit_column columns[] = {
         {MILL_KIND_ID, "stage", "stage", NULL},
+        {MILL_KIND_RATIO, "slowdown", "slowdown",
+         "Span if only this stage keeps its durations, over that with even ones."},
         TIME_COLUMNS,
         {MILL_KIND_COUNT, "live", "live", "Most micro-batches whose activations it holds."},
         {MILL_KIND_COUNT, "p2p", "p2p", "Sends and receives, Σ."},
-        {MILL_KIND_RATIO, "slowdown", "slowdown",
-         "Span if only this stage keeps its durations, over that with even ones."},
         {0},
     };
     kit_table *t = kit_table_of(r, "stages", "Stages",
@@ -152,10 +154,10 @@ static void tell_stages(kit_report *r, const pipe_analysis *a) {
         pipe_time sum = pipe_sum(a, s, &n);
         kit_table_row(t);
         kit_cell_int(t, (int64_t)s);
+        kit_cell_ratio(t, a->kept[s], a->ideal);
         time_cells(t, &sum, n);
         kit_cell_int(t, sum.live);
         kit_cell_int(t, sum.n_p2p);
-        kit_cell_ratio(t, a->kept[s], a->ideal);
     }
 }
 

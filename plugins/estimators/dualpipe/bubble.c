@@ -128,7 +128,9 @@ static const mill_option options[] = {
      .def = "0s",
      .min = 0,
      .max = 1e15,
-     .help = "Of a transfer between two ranks."},
+     .help =
+         "Of a transfer between two ranks. Left out: with the input measured, its median transfer "
+         "(unless transfer-bytes are given)."},
     {.name = "transfer-bytes",
      .type = MILL_OPT_BYTES,
      .offset = MILL_OPT_OFF(bubble_options, transfer_bytes, BYTES),
@@ -216,6 +218,13 @@ static const mill_option options[] = {
      .max = 1e9,
      .unit = "simulations",
      .help = "What the search may try."},
+    {.name = "compare",
+     .type = MILL_OPT_LIST,
+     .elem = MILL_OPT_STR,
+     .offset = MILL_OPT_OFF(bubble_options, compare, LIST),
+     .def = "1f1b, zb-h1, dualpipe",
+     .help = "Schedules of which the step is told for each m, on each basis of the durations, and "
+             "the formulas; or all. Those of `detail` are always compared."},
     {.name = "detail",
      .type = MILL_OPT_LIST,
      .elem = MILL_OPT_STR,
@@ -242,9 +251,9 @@ static const mill_option options[] = {
 
 /* ---------------------------------------------------------------- check */
 
-static mill_status check_schedules(mill_run *run, const char *option, const mill_list *list) {
+static mill_status check_schedules(mill_run *run, const char *option, const mill_list *list,
+                                   bool all_too) {
     const char *const *ids = list->v;
-    bool all_too = list->n > 0 && option[0] == 's';
     for (size_t i = 0; i < list->n; i++)
         if (!pp_family_of(ids[i]) && !(all_too && strcmp(ids[i], "all") == 0))
             return mill_fail(run, MILL_E_CONFIG,
@@ -268,9 +277,11 @@ static mill_status check_micro_batches(mill_run *run, const mill_list *list) {
 
 static mill_status check_bubble(mill_run *run, const void *opts) {
     const bubble_options *o = opts;
-    mill_status status = check_schedules(run, "schedules", &o->schedules);
+    mill_status status = check_schedules(run, "schedules", &o->schedules, true);
     if (status == MILL_OK)
-        status = check_schedules(run, "detail", &o->detail);
+        status = check_schedules(run, "compare", &o->compare, true);
+    if (status == MILL_OK)
+        status = check_schedules(run, "detail", &o->detail, false);
     if (status == MILL_OK)
         status = check_micro_batches(run, &o->micro_batches);
     if (status != MILL_OK)

@@ -33,7 +33,8 @@ typedef struct bubble_options {
     int freed;                                     /* bubble_freed */
     bool search;
     int64_t effort;
-    mill_list detail; /* of ids; none: the best */
+    mill_list compare; /* of ids; "all" stands for all */
+    mill_list detail;  /* of ids; none: the best */
     double min_gain;
     int64_t most_operations;
 } bubble_options;
@@ -43,7 +44,6 @@ typedef struct bubble_options {
 /* The model, cut into `n` equal shares of its layers; how long each takes on each basis. */
 typedef struct bubble_inputs {
     const char *subject; /* what was measured, or NULL */
-    const char *source;  /* "measured", "table", "options" */
     uint32_t pp;         /* devices */
     size_t n;            /* shares: pp, or 1 that stands for pp alike ones */
     size_t n_bases, likely;
@@ -94,6 +94,7 @@ typedef struct bubble_analysis {
     const bubble_options *options;
     const mill_schedule *measured; /* or NULL */
     bubble_inputs in;
+    int64_t latency;                   /* of a transfer; if not given, as measured */
     int64_t activations, memory_limit; /* bytes, or MILL_UNKNOWN: not given */
     uint32_t weight_lag;               /* UINT32_MAX: not given */
     const pp_plan *file;               /* of the option schedule-file, or NULL */
@@ -126,6 +127,8 @@ mill_status bubble_simulate_plan(mill_run *run, const bubble_analysis *a, bubble
 /* Simulates n cases on all threads; the plan of a case is used again for the next one if that
  * differs in its basis only. */
 mill_status bubble_simulate(mill_run *run, const bubble_analysis *a, bubble_case *cases, size_t n);
+/* Told on each basis for each number of micro-batches: by the options compare and detail. */
+bool bubble_compared(const bubble_analysis *a, const bubble_case *c);
 /* A case as the options say. family NULL: the file's schedule. */
 bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, int64_t m,
                            size_t basis);
@@ -175,6 +178,8 @@ mill_schedule *bubble_value(mill_run *run, const bubble_analysis *a, const bubbl
 void bubble_cell_share(kit_table *t, const bubble_case *c);
 /* printf into the run's scratch. */
 MILL_PRINTF(2, 3) const char *bubble_text(mill_run *run, const char *format, ...);
+/* A time in sentences, whole µs: "6 533.551 ms". */
+const char *bubble_ms(mill_run *run, int64_t ns);
 /* The id of a schedule as a part of ids in reports: "zb_h1". */
 const char *bubble_id(mill_run *run, const char *id);
 

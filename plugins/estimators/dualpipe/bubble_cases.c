@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/measure.h>
+#include <tracemill/kit/number.h>
 
 const char *bubble_text(mill_run *run, const char *format, ...) {
     char text[512];
@@ -17,6 +18,11 @@ const char *bubble_text(mill_run *run, const char *format, ...) {
     char *copy = mill_scratch(run, length + 1);
     memcpy(copy, text, length);
     return copy;
+}
+
+const char *bubble_ms(mill_run *run, int64_t ns) {
+    char number[KIT_NUMBER_MAX];
+    return bubble_text(run, "%s ms", kit_format_ms(number, ns - ns % 1000, KIT_GROUP));
 }
 
 const char *bubble_id(mill_run *run, const char *id) {
@@ -49,7 +55,7 @@ bubble_case bubble_case_of(const bubble_analysis *a, const pp_family *family, in
                   .warm_up = (uint32_t)o->warm_up,
                   .weight_lag = a->weight_lag},
         .basis = basis,
-        .latency = o->latency,
+        .latency = a->latency,
         .occupied = occupied_of(o),
     };
     return c;
@@ -212,6 +218,13 @@ static bool is_listed(const mill_list *list, const pp_family *family) {
         if (strcmp(ids[i], "all") == 0 || pp_family_of(ids[i]) == family)
             return true;
     return false;
+}
+
+bool bubble_compared(const bubble_analysis *a, const bubble_case *c) {
+    bool compared = !c->family || is_listed(&a->options->compare, c->family);
+    for (size_t i = 0; i < a->n_detail; i++)
+        compared |= a->detail[i]->family == c->family;
+    return compared;
 }
 
 /* The families that are asked for, in the order of reports, then the file's (NULL). */

@@ -11,6 +11,60 @@ enum { KINDS = MILL_OP_PAIR }; /* of a schedule's operations, from 1 */
 
 static const char *const kind_names[KINDS + 1] = {NULL, "F", "B", "Bi", "W", "F&B"};
 
+static const char *op_label(mill_run *run, const pp_plan *plan, const pp_item *item) {
+    const char *kind = kind_names[item->op.kind];
+    bool chunks = plan->chunks > 1, pair = item->op.kind == MILL_OP_PAIR;
+    if (pair && chunks)
+        return bubble_text(run, "F %u.%u & B %u.%u", item->mb, item->op.chunk, item->mb2,
+                           item->op.chunk2);
+    if (pair)
+        return bubble_text(run, "F %u & B %u", item->mb, item->mb2);
+    return chunks ? bubble_text(run, "%s %u.%u", kind, item->mb, item->op.chunk)
+                  : bubble_text(run, "%s %u", kind, item->mb);
+}
+
+/* ---------------------------------------------------------------- devices */
+
+static const kit_column rank_columns[] = {
+    {MILL_KIND_TEXT, "schedule", "schedule", NULL},
+    {MILL_KIND_ID, "rank", "rank", NULL},
+    {MILL_KIND_NS, "busy", "busy", "Σ of its operations."},
+    {MILL_KIND_NS, "idle", "idle", "step - busy"},
+    {MILL_KIND_NS, "span_idle", "idle in its span",
+     "Between its own first start and its own last end."},
+    {MILL_KIND_NS, "critical", "critical",
+     "Of busy: operations without slack. If one takes longer, so does the step."},
+    {MILL_KIND_COUNT, "live", "peak, freed at B",
+     "Most chunks of which it holds activations, if they are freed after B or Bi."},
+    {MILL_KIND_COUNT, "live_weight", "peak, freed at W",
+     "The same if they are freed after B or W."},
+    {0},
+};
+
+static int64_t critical_of(const bubble_case *c, uint32_t rank, const int64_t *slack) {
+    int64_t sum = 0;
+    for (uint64_t i = c->result.first[rank]; i < c->result.first[rank + 1]; i++)
+        sum += slack[i] == 0 ? c->result.end[i] - c->result.start[i] : 0;
+    return sum;
+}
+
+static void tell_ranks(mill_run *run, kit_table *t, const bubble_case *c) {
+    int64_t *slack = mill_scratch(run, c->plan->total * sizeof *slack);
+    pp_why_slack(c->plan, c->timing, &c->result, slack);
+    for (uint32_t rank = 0; rank < c->plan->ranks; rank++) {
+        const pp_rank_times *times = &c->result.ranks[rank];
+        kit_table_row(t);
+        kit_cell_text(t, c->name);
+        kit_cell_int(t, rank);
+        kit_cell_int(t, times->busy);
+        kit_cell_int(t, c->makespan - times->busy);
+        kit_cell_int(t, times->end - times->start - times->busy);
+        kit_cell_int(t, critical_of(c, rank, slack));
+        kit_cell_int(t, times->live);
+        kit_cell_int(t, times->live_weight);
+    }
+}
+
 /* ---------------------------------------------------------------- idle time by cause */
 
 static const kit_column idle_columns[] = {
@@ -51,6 +105,34 @@ static const kit_column path_columns[] = {
     {MILL_KIND_RATIO, "share", "share", "time / step"},
     {0},
 };
+
+static const kit_column stretch_columns[] = {
+    {MILL_KIND_TEXT, "schedule", "schedule", NULL},
+    {MILL_KIND_ID, "rank", "rank", NULL},
+    {MILL_KIND_TEXT, "from", "from", "Its first operation, with the micro-batch, and .chunk."},
+    {MILL_KIND_TEXT, "to", "to", "Its last one."},
+    {MILL_KIND_COUNT, "n", "n", "Operations."},
+    {MILL_KIND_NS, "start", "start", "From the start of the step."},
+    {MILL_KIND_NS, "end", "end", "From the start of the step."},
+    {0},
+};
+
+static void tell_stretches(mill_run *run, kit_table *t, const bubble_case *c, const pp_path *path) {
+    for (uint64_t i = 0, next; i < path->n; i = next) {
+        next = i + 1;
+        while (next < path->n && path->rank[next] == path->rank[i])
+            next++;
+        uint64_t first = path->op[i], last = path->op[next - 1];
+        kit_table_row(t);
+        kit_cell_text(t, c->name);
+        kit_cell_int(t, path->rank[i]);
+        kit_cell_text(t, op_label(run, c->plan, &c->result.items[first]));
+        kit_cell_text(t, op_label(run, c->plan, &c->result.items[last]));
+        kit_cell_int(t, (int64_t)(next - i));
+        kit_cell_int(t, c->result.start[first]);
+        kit_cell_int(t, c->result.end[last]);
+    }
+}
 
 static double slope_of(const pp_slopes *s, int kind) {
     const double slopes[KINDS + 1] = {s->latency, s->forward, s->backward,
@@ -110,18 +192,6 @@ static kit_table *begin_stage_slopes(kit_report *r) {
 
 /* ---------------------------------------------------------------- timelines */
 
-static const char *op_label(mill_run *run, const pp_plan *plan, const pp_item *item) {
-    const char *kind = kind_names[item->op.kind];
-    bool chunks = plan->chunks > 1, pair = item->op.kind == MILL_OP_PAIR;
-    if (pair && chunks)
-        return bubble_text(run, "F %u.%u & B %u.%u", item->mb, item->op.chunk, item->mb2,
-                           item->op.chunk2);
-    if (pair)
-        return bubble_text(run, "F %u & B %u", item->mb, item->mb2);
-    return chunks ? bubble_text(run, "%s %u.%u", kind, item->mb, item->op.chunk)
-                  : bubble_text(run, "%s %u", kind, item->mb);
-}
-
 /* Texts of a lane: the kinds, then a label for each operation. */
 static void tell_lane(mill_run *run, kit_report *r, const bubble_case *c, uint32_t rank) {
     uint64_t first = c->result.first[rank], n = c->result.first[rank + 1] - first;
@@ -165,11 +235,17 @@ static void tell_paths(mill_run *run, kit_report *r, const bubble_analysis *a,
         pp_why_path(run, c->plan, c->timing, &c->result, &paths[i]);
         tell_path(t, c, &paths[i]);
     }
-    if (bubble_equal(&a->in))
+    if (!bubble_equal(&a->in)) {
+        t = begin_stage_slopes(r);
+        for (size_t i = 0; i < n; i++)
+            tell_stage_slopes(run, t, recorded[i], &paths[i]);
+    }
+    if (a->options->detail.n == 0)
         return;
-    t = begin_stage_slopes(r);
+    t = kit_table_of(r, "critical_path", "The critical path",
+                     "Operations that follow each other on a rank are one row.", stretch_columns);
     for (size_t i = 0; i < n; i++)
-        tell_stage_slopes(run, t, recorded[i], &paths[i]);
+        tell_stretches(run, t, recorded[i], &paths[i]);
 }
 
 void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a) {
@@ -180,7 +256,10 @@ void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a) 
             recorded[n++] = a->detail[i];
     if (n == 0)
         return;
-    kit_table *t = kit_table_of(r, "idle", "What devices wait for", NULL, idle_columns);
+    kit_table *t = kit_table_of(r, "ranks", "Devices", NULL, rank_columns);
+    for (size_t i = 0; i < n; i++)
+        tell_ranks(run, t, recorded[i]);
+    t = kit_table_of(r, "idle", "What devices wait for", NULL, idle_columns);
     for (size_t i = 0; i < n; i++)
         tell_idle(run, t, recorded[i]);
     tell_paths(run, r, a, recorded, n);

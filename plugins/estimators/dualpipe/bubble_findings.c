@@ -2,13 +2,7 @@
 /* What could be done: findings, from the comparison of schedules and from what-if cases. */
 #include "bubble.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <tracemill/kit/number.h>
-
-static const char *milliseconds(mill_run *run, int64_t ns) {
-    return bubble_text(run, "%.1f ms", (double)ns / 1e6);
-}
 
 static void find(mill_run *run, kit_report *r, const char *rule, const mill_finding *finding) {
     mill_finding f = *finding;
@@ -53,8 +47,8 @@ static void find_schedule(mill_run *run, kit_report *r, const bubble_analysis *a
              .id = bubble_id(run, best->id),
              .where = bubble_text(run, "PP = %u, m = %lld", a->in.pp, (long long)a->m[0]),
              .evidence = bubble_text(run, "a step takes %s with %s, %s with 1F1B; %s",
-                                     milliseconds(run, best->makespan), best->name,
-                                     milliseconds(run, base->makespan), memory),
+                                     bubble_ms(run, best->makespan), best->name,
+                                     bubble_ms(run, base->makespan), memory),
              .advice = bubble_text(run, "run %s instead of 1F1B%s", best->name,
                                    a->memory_limit == MILL_UNKNOWN ? ", if its memory fits" : ""),
              .cost_ns = base->makespan,
@@ -73,8 +67,8 @@ static void find_order(mill_run *run, kit_report *r, const bubble_analysis *a) {
              .id = "search",
              .where = bubble_text(run, "PP = %u, m = %lld", a->in.pp, (long long)a->m[0]),
              .evidence = bubble_text(run, "a step takes %s with what the search found, %s with %s",
-                                     milliseconds(run, found->makespan),
-                                     milliseconds(run, best->makespan), best->name),
+                                     bubble_ms(run, found->makespan),
+                                     bubble_ms(run, best->makespan), best->name),
              .advice = "look at the order that was found: the item `search` of the output "
                        "schedules",
              .cost_ns = best->makespan,
@@ -109,8 +103,8 @@ static void find_change(mill_run *run, kit_report *r, const bubble_analysis *a,
                      .where = bubble_text(run, "%s, PP = %u, m = %u", c->name, c->sizes.ranks,
                                           c->sizes.micro_batches),
                      .evidence = bubble_text(run, "a step takes %s; %s: %s",
-                                             milliseconds(run, as_is->makespan), c->change,
-                                             milliseconds(run, c->makespan)),
+                                             bubble_ms(run, as_is->makespan), c->change,
+                                             bubble_ms(run, c->makespan)),
                      .advice = changes[i].advice,
                      .cost_ns = as_is->makespan,
                      .gain_ns = as_is->makespan - c->makespan,

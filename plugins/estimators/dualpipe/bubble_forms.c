@@ -41,13 +41,28 @@ static void tell_bubble(kit_table *t, const bubble_case *c, const pp_form *form)
     kit_cell_int(t, c->makespan);
 }
 
-static void tell_text(kit_table *t, const bubble_case *c, const char *what, const char *text) {
+static void tell_formula(kit_table *t, const bubble_case *c, const char *what, const char *text) {
     if (!text)
         return;
     kit_table_row(t);
     kit_cell_text(t, c->name);
     kit_cell_text(t, what);
     kit_cell_text(t, text);
+}
+
+static void tell_formulas(kit_report *r, const bubble_analysis *a, const bubble_case **cases,
+                          const pp_form *forms, size_t n) {
+    kit_table *t = kit_table_of(r, "formulas", "Formulas of bubbles, and sources",
+                                "Of the schedules that are compared.", formula_columns);
+    for (size_t i = 0; i < n; i++) {
+        if (!bubble_compared(a, cases[i]))
+            continue;
+        tell_formula(t, cases[i], "published", forms[i].published_formula);
+        tell_formula(t, cases[i], "published in", forms[i].published_source);
+        if (forms[i].exact_formula != forms[i].published_formula)
+            tell_formula(t, cases[i], "exact", forms[i].exact_formula);
+        tell_formula(t, cases[i], "order from", cases[i]->family->source);
+    }
 }
 
 static void note_difference(mill_run *run, kit_report *r, const bubble_case *c,
@@ -61,7 +76,7 @@ static void note_difference(mill_run *run, kit_report *r, const bubble_case *c,
 
 void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a) {
     const bubble_options *o = a->options;
-    if (!bubble_equal(&a->in) || o->latency > 0 || o->transfer_bytes > 0 || o->slowness.n > 0 ||
+    if (!bubble_equal(&a->in) || a->latency > 0 || o->transfer_bytes > 0 || o->slowness.n > 0 ||
         o->comm != PP_COMM_DEP) {
         kit_note(r, MILL_INFO, "no_closed_forms",
                  "Closed forms are left out: they hold for equal stages and ranks, and transfers "
@@ -70,22 +85,21 @@ void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a) {
     }
     size_t n = 0;
     const bubble_case **cases = mill_scratch(run, (a->n_schedules + 1) * sizeof *cases);
-    for (size_t s = 0; s < a->n_schedules; s++)
-        if (!bubble_at(a, 0, s, a->in.likely)->reason && bubble_at(a, 0, s, a->in.likely)->family)
-            cases[n++] = bubble_at(a, 0, s, a->in.likely);
+    for (size_t s = 0; s < a->n_schedules; s++) {
+        const bubble_case *c = bubble_at(a, 0, s, a->in.likely);
+        if (c->family && !c->reason)
+            cases[n++] = c;
+    }
     pp_form *forms = mill_scratch(run, (n + 1) * sizeof *forms);
     kit_table *t = kit_table_of(r, "forms", "Closed forms",
                                 "For equal stages and transfers that take no time.", columns);
     for (size_t i = 0; i < n; i++) {
         mill_chunk_cost cost = chunk_cost(cases[i]);
         forms[i] = pp_form_of(run, cases[i]->family, &cases[i]->sizes, &cost);
-        tell_bubble(t, cases[i], &forms[i]);
-        note_difference(run, r, cases[i], &forms[i]);
+        if (forms[i].exact_formula || forms[i].published_formula)
+            tell_bubble(t, cases[i], &forms[i]);
+        if (bubble_compared(a, cases[i]))
+            note_difference(run, r, cases[i], &forms[i]);
     }
-    t = kit_table_of(r, "formulas", "Formulas of bubbles, and sources", NULL, formula_columns);
-    for (size_t i = 0; i < n; i++) {
-        tell_text(t, cases[i], "published", forms[i].published_formula);
-        tell_text(t, cases[i], "exact", forms[i].exact_formula);
-        tell_text(t, cases[i], "source", cases[i]->family->source);
-    }
+    tell_formulas(r, a, cases, forms, n);
 }

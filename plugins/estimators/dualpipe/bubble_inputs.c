@@ -75,7 +75,6 @@ static mill_chunk_cost *from_times(mill_run *run, const mill_chunk_times *times,
     mill_chunk_cost *costs = mill_scratch(run, n * sizeof *costs);
     memcpy(costs, times->costs, n * sizeof *costs);
     in->subject = times->subject;
-    in->source = "measured";
     in->n = times->n;
     in->n_bases = MILL_BASES;
     in->likely = MILL_BASIS_TRANSFER;
@@ -86,16 +85,40 @@ static mill_chunk_cost *from_times(mill_run *run, const mill_chunk_times *times,
 static mill_status from_table(mill_run *run, const bubble_options *o, bubble_inputs *in,
                               mill_chunk_cost **ret_costs) {
     in->subject = o->table;
-    in->source = "table";
     return bubble_read_table(run, o->table, ret_costs, &in->n);
 }
 
 static mill_chunk_cost *from_options(mill_run *run, bubble_inputs *in) {
     mill_chunk_cost *cost = mill_scratch(run, sizeof *cost);
     *cost = (mill_chunk_cost){MILL_UNKNOWN, MILL_UNKNOWN, MILL_UNKNOWN, MILL_UNKNOWN, MILL_UNKNOWN};
-    in->source = "options";
     in->n = 1;
     return cost;
+}
+
+static bool bases_differ(const bubble_inputs *in, const mill_chunk_cost *costs) {
+    for (size_t i = 0; i < in->n * in->n_bases; i++)
+        if (memcmp(&costs[i], &costs[i - i % in->n_bases], sizeof *costs) != 0)
+            return true;
+    return false;
+}
+
+/* Bases that say the same are one. */
+static void join_bases(bubble_inputs *in, mill_chunk_cost *costs) {
+    static const char *const measured[] = {"measured"};
+    if (in->n_bases == 1 || bases_differ(in, costs))
+        return;
+    for (size_t i = 0; i < in->n; i++)
+        costs[i] = costs[i * in->n_bases];
+    in->n_bases = 1;
+    in->likely = 0;
+    in->bases = measured;
+}
+
+/* The median transfer of the step as it ran, unless the option tells it. */
+static int64_t find_latency(mill_run *run, const bubble_analysis *a) {
+    bool told = mill_option_given(run, "latency") || mill_option_given(run, "transfer-bytes");
+    return !told && a->measured && a->measured->transfer_ns > 0 ? a->measured->transfer_ns
+                                                                : a->options->latency;
 }
 
 /* A schedule that has sizes of its own tells what the options don't. */
@@ -133,33 +156,41 @@ static mill_status find_pp(mill_run *run, bubble_analysis *a) {
     return MILL_OK;
 }
 
+/* Without a stage in `times`, options may still tell. */
+static mill_status find_costs(mill_run *run, const mill_chunk_times *times,
+                              const bubble_options *options, bubble_inputs *in,
+                              mill_chunk_cost **ret_costs) {
+    if (times && options->table)
+        return mill_fail(run, MILL_E_CONFIG,
+                         "both the input `times` and the option `table`: take one of them away");
+    if (times && times->n == 0 && !mill_option_given(run, "forward"))
+        return mill_fail(run, MILL_E_DATA,
+                         "the input `times` has no stage: no chunk was recognised there. Give the "
+                         "options forward and backward, or annotate the profile's forward and "
+                         "backward work (see the classes attribution and chunks)");
+    if (options->table)
+        return from_table(run, options, in, ret_costs);
+    *ret_costs = times && times->n > 0 ? from_times(run, times, in) : from_options(run, in);
+    return MILL_OK;
+}
+
 mill_status bubble_read_inputs(mill_run *run, const mill_chunk_times *times, bubble_analysis *a) {
     const bubble_options *options = a->options;
     bubble_inputs *in = &a->in;
     mill_chunk_cost *costs = NULL;
     *in = (bubble_inputs){.n_bases = 1, .bases = given_basis};
-    if (times && options->table)
-        return mill_fail(run, MILL_E_CONFIG,
-                         "both the input `times` and the option `table`: take one of them away");
-    if (times && times->n == 0)
-        return mill_fail(run, MILL_E_DATA,
-                         "the input `times` has no stage: no chunk was recognised there");
-    mill_status status = MILL_OK;
-    if (times)
-        costs = from_times(run, times, in);
-    else if (options->table)
-        status = from_table(run, options, in, &costs);
-    else
-        costs = from_options(run, in);
+    mill_status status = find_costs(run, times, options, in, &costs);
     if (status == MILL_OK)
         status = find_pp(run, a);
     if (status != MILL_OK)
         return status;
     find_m(run, a);
+    a->latency = find_latency(run, a);
     mill_chunk_cost given = given_cost(run, options);
     status = replace(run, costs, in->n * in->n_bases, &given);
+    join_bases(in, costs);
     in->costs = costs;
-    if (status == MILL_OK && !times &&
+    if (status == MILL_OK && in->bases == given_basis &&
         (costs->forward == MILL_UNKNOWN || costs->backward == MILL_UNKNOWN))
         return mill_fail(run, MILL_E_CONFIG,
                          "no durations: connect the input `times` (chunks.times), name a table, or "

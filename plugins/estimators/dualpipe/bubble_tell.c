@@ -74,12 +74,11 @@ static const kit_column schedule_columns[] = {
     {MILL_KIND_NS, "makespan", "step", "From the first start to the last end on any device."},
     {MILL_KIND_RATIO, "over_1f1b", "of 1F1B's", "step / step of 1F1B"},
     {MILL_KIND_RATIO, "bubble", "bubble", "Σ of idle times / (PP x step)"},
+    {MILL_KIND_NS, "idle_min", "least idle", "Of a device: step - its operations."},
+    {MILL_KIND_NS, "idle_max", "most idle", "Of the device that stands still most."},
     {MILL_KIND_NS, "bound", "bound",
      "No order of these operations on these stages is shorter, with any memory."},
     {MILL_KIND_RATIO, "over_bound", "over bound", "(step - bound) / bound"},
-    {MILL_KIND_NS, "idle", "mean idle", "Of a device: step - its operations."},
-    {MILL_KIND_NS, "idle_min", "least idle", "Of the device that stands still least."},
-    {MILL_KIND_NS, "idle_max", "most idle", "Of the one that stands still most."},
     {0},
 };
 
@@ -99,11 +98,10 @@ static void tell_schedules(mill_run *run, kit_report *r, const bubble_analysis *
         kit_cell_int(t, c->makespan);
         kit_cell_ratio(t, c->makespan, a->baseline ? a->baseline->makespan : 0);
         bubble_cell_share(t, c);
-        kit_cell_int(t, bound);
-        kit_cell_ratio(t, kit_subtract(c->makespan, bound), bound == MILL_UNKNOWN ? 0 : bound);
-        kit_cell_int(t, c->idle_sum == MILL_UNKNOWN ? MILL_UNKNOWN : c->idle_sum / c->plan->ranks);
         kit_cell_int(t, c->idle_min);
         kit_cell_int(t, c->idle_max);
+        kit_cell_int(t, bound);
+        kit_cell_ratio(t, kit_subtract(c->makespan, bound), bound == MILL_UNKNOWN ? 0 : bound);
     }
 }
 
@@ -155,9 +153,17 @@ static bool runs(const bubble_analysis *a, size_t m, size_t s) {
     return false;
 }
 
+static bool runs_ever(const bubble_analysis *a, size_t s) {
+    for (size_t m = 0; m < a->n_m; m++)
+        if (runs(a, m, s))
+            return true;
+    return false;
+}
+
 static const char basis_help[] = "Of the durations: what counts as a chunk's own time.";
 
-/* A line for each schedule and basis, a column for each m: how the bubble shrinks. */
+/* A line for each schedule, and basis of those that are compared, a column for each m: how the
+ * bubble shrinks. */
 static void tell_bubbles(mill_run *run, kit_report *r, const bubble_analysis *a) {
     bool band = a->in.n_bases > 1;
     kit_table *t =
@@ -171,6 +177,9 @@ static void tell_bubbles(mill_run *run, kit_report *r, const bubble_analysis *a)
                          NULL);
     for (size_t s = 0; s < a->n_schedules; s++)
         for (size_t b = 0; b < a->in.n_bases; b++) {
+            bool told = b == a->in.likely || bubble_compared(a, bubble_at(a, 0, s, b));
+            if (!told || !runs_ever(a, s))
+                continue;
             kit_table_row(t);
             kit_cell_text(t, bubble_at(a, 0, s, b)->name);
             if (band)
@@ -180,7 +189,7 @@ static void tell_bubbles(mill_run *run, kit_report *r, const bubble_analysis *a)
         }
 }
 
-/* A line for each m and schedule, so that steps of the same work stand together. */
+/* A line for each m and compared schedule, so that steps of the same work stand together. */
 static void tell_steps(mill_run *run, kit_report *r, const bubble_analysis *a) {
     bool band = a->in.n_bases > 1;
     kit_table *t = kit_table_begin(r, "steps", "Step by micro-batches",
@@ -193,7 +202,7 @@ static void tell_steps(mill_run *run, kit_report *r, const bubble_analysis *a) {
                          band ? a->in.bases[b] : "step", NULL, band ? basis_help : NULL);
     for (size_t m = 0; m < a->n_m; m++)
         for (size_t s = 0; s < a->n_schedules; s++) {
-            if (!runs(a, m, s))
+            if (!runs(a, m, s) || !bubble_compared(a, bubble_at(a, m, s, 0)))
                 continue;
             kit_table_row(t);
             kit_cell_int(t, a->m[m]);
@@ -330,16 +339,16 @@ static void tell_figures(kit_report *r, const bubble_analysis *a) {
     kit_figure_int(r, MILL_KIND_COUNT, "pp", "devices", NULL, "PP", a->in.pp);
     kit_figure_int(r, MILL_KIND_COUNT, "m", "micro-batches", NULL,
                    "m, of the schedules that are compared in detail", a->m[0]);
-    kit_figure_text(r, "best", "shortest step", NULL,
+    kit_figure_text(r, "best", "schedule with the shortest step", NULL,
                     "The schedule with the shortest step of those that fit in memory-limit.",
                     best ? best->name : NULL);
-    kit_figure_int(r, MILL_KIND_NS, "best_makespan", "its step", NULL,
+    kit_figure_int(r, MILL_KIND_NS, "best_makespan", "shortest step", NULL,
                    "From the first start to the last end on any device.",
                    best ? best->makespan : MILL_UNKNOWN);
-    kit_figure_share(r, "best_bubble", "its bubble", NULL, "Σ of idle times / (PP x step)",
+    kit_figure_share(r, "best_bubble", "bubble in it", NULL, "Σ of idle times / (PP x step)",
                      best ? share_of(best) : NAN);
     if (best && a->baseline)
-        kit_figure_ratio(r, "best_over_1f1b", "its step over 1F1B's", NULL, NULL, best->makespan,
+        kit_figure_ratio(r, "best_over_1f1b", "shortest step / 1F1B's", NULL, NULL, best->makespan,
                          a->baseline->makespan);
 }
 
@@ -347,20 +356,17 @@ static void note_transfers(kit_report *r, const bubble_analysis *a) {
     const bubble_case *c = &a->cases[0];
     char latency[KIT_NUMBER_MAX], occupied[KIT_NUMBER_MAX];
     const char *mode = a->options->comm == PP_COMM_BLOCKING
-                           ? "sends and receives between two operations are one batch that both "
-                             "sides wait for (blocking)"
-                           : "transfers never block (dep)";
-    kit_note(r, MILL_INFO, "transfers",
-             "Simulated: %s; a transfer takes %s µs of latency and %s µs of its link.", mode,
-             kit_format_us(latency, c->latency, KIT_GROUP),
-             kit_format_us(occupied, c->occupied, KIT_GROUP));
-}
-
-static bool bases_differ(const bubble_inputs *in) {
-    for (size_t i = 0; i < in->n * in->n_bases; i++)
-        if (memcmp(&in->costs[i], &in->costs[i - i % in->n_bases], sizeof *in->costs) != 0)
-            return true;
-    return false;
+                           ? "Sends and receives between two operations are one batch that both "
+                             "sides wait for (communication = blocking)"
+                           : "Transfers never block (communication = dep)";
+    if (c->latency == 0 && c->occupied == 0)
+        kit_note(r, MILL_INFO, "transfers", "%s, and take no time (latency = 0).", mode);
+    else
+        kit_note(r, MILL_INFO, "transfers",
+                 "%s; each takes %s µs of latency%s and %s µs of its link.", mode,
+                 kit_format_us(latency, c->latency, KIT_GROUP),
+                 a->latency != a->options->latency ? ", the median that was measured," : "",
+                 kit_format_us(occupied, c->occupied, KIT_GROUP));
 }
 
 static bool any_runs(const bubble_analysis *a) {
@@ -384,7 +390,7 @@ static void note_none(kit_report *r, const bubble_analysis *a) {
 
 static void tell_notes(kit_report *r, const bubble_analysis *a) {
     const bubble_inputs *in = &a->in;
-    if (bases_differ(in))
+    if (in->n_bases > 1)
         kit_note(r, MILL_INFO, "basis",
                  "Durations were measured beside other work, so what a chunk costs alone lies in a "
                  "band: %s to %s. Where no basis is named, figures are on %s.",
@@ -405,8 +411,8 @@ static void tell_notes(kit_report *r, const bubble_analysis *a) {
                      a->detail[i]->name, (unsigned long long)a->detail[i]->plan->total);
 }
 
-static void tell_summary(kit_report *r, const bubble_analysis *a) {
-    char time[KIT_NUMBER_MAX], percent[KIT_NUMBER_MAX], of_base[KIT_NUMBER_MAX + 16] = "";
+static void tell_summary(mill_run *run, kit_report *r, const bubble_analysis *a) {
+    char percent[KIT_NUMBER_MAX], of_base[KIT_NUMBER_MAX];
     const bubble_case *best = a->best, *base = a->baseline;
     if (!best) {
         kit_report_summary(r, "No schedule %s with PP = %u, m = %lld.",
@@ -414,36 +420,38 @@ static void tell_summary(kit_report *r, const bubble_analysis *a) {
                            (long long)a->m[0]);
         return;
     }
-    kit_format_ms(time, best->makespan - best->makespan % 1000, KIT_GROUP);
+    const char *over = "";
     if (base && base != best)
-        snprintf(of_base, sizeof of_base, ", %s of 1F1B's",
-                 kit_format_percent(percent, best->makespan, base->makespan));
+        over = bubble_text(run, ", %s of 1F1B's",
+                           kit_format_percent(of_base, best->makespan, base->makespan));
     kit_format_percent(percent, best->idle_sum, bubble_scaled(best->makespan, a->in.pp, 1));
     kit_report_summary(
-        r, "%s has the shortest step with PP = %u, m = %lld: %s ms%s; %s of it is bubble.",
-        best->name, a->in.pp, (long long)a->m[0], time, of_base, percent);
+        r, "%s has the shortest step with PP = %u, m = %lld: %s%s; %s of it is bubble.", best->name,
+        a->in.pp, (long long)a->m[0], bubble_ms(run, best->makespan), over, percent);
 }
 
 mill_report *bubble_tell(mill_run *run, const bubble_analysis *a) {
     kit_report *r =
         kit_report_begin(run, "bubble", "Pipeline schedules and their bubbles", a->in.subject);
-    tell_summary(r, a);
+    tell_summary(run, r, a);
     tell_notes(r, a);
     tell_figures(r, a);
     tell_durations(r, a);
     tell_stages(r, a);
+    tell_measured(r, a);
     tell_schedules(run, r, a);
     tell_left_out(run, r, a);
     bubble_tell_memory(r, a);
-    tell_bubbles(run, r, a);
-    tell_steps(run, r, a);
+    if (a->n_m > 1 || a->in.n_bases > 1) {
+        tell_bubbles(run, r, a);
+        tell_steps(run, r, a);
+    }
     tell_curves(run, r, a);
-    bubble_tell_forms(run, r, a);
-    tell_measured(r, a);
     tell_jitter(run, r, a);
     bubble_tell_detail(run, r, a);
     bubble_tell_what_if(r, a);
     bubble_tell_search(run, r, a);
+    bubble_tell_forms(run, r, a);
     bubble_tell_findings(run, r, a);
     return kit_report_end(r);
 }

@@ -167,62 +167,66 @@ static void zb_h2(const asked *a, pp_form *form) {
 /* The published bubble is n - 1 times F, Bi - F, FB - B and Bi - W. The second and the fourth are
  * waits, which are 0 rather than negative; and of the second, F is filled by the first backward of
  * the middle ranks, which dualpipe.py does not pair (the NOTE in its step 4). */
-static const char *why_dualpipe(const asked *a, int64_t n, const pp_form *form) {
+static const char *why_dualpipe(const asked *a, int64_t n, const char *n_text,
+                                const pp_form *form) {
     if (form->published == form->bubble)
         return NULL;
     const char *parts[2] = {NULL, NULL};
     if (a->bi > a->f && n > 1)
-        parts[0] =
-            say(a->run,
-                "too large by %s: it has no place for the first F and B of those ranks, "
-                "which run one after the other (dualpipe.py, step 4) and so fill as much of "
-                "the (PP/2 - 1)(Bi - F) = %s that they would wait for gradients",
-                ms(a, least(a->f, (n - 1) * (a->bi - a->f))), ms(a, (n - 1) * (a->bi - a->f)));
+        parts[0] = say(a->run,
+                       "too large by %s: it has no place for the first F and B of those ranks, "
+                       "which run one after the other (dualpipe.py, step 4) and so fill as much of "
+                       "the (%s - 1)(Bi - F) = %s that they would wait for gradients",
+                       ms(a, least(a->f, (n - 1) * (a->bi - a->f))), n_text,
+                       ms(a, (n - 1) * (a->bi - a->f)));
     if (a->bi < a->f)
         parts[0] = say(a->run,
-                       "too small by %s: Bi is shorter than F, and it counts (PP/2 - 1)(Bi - F) "
+                       "too small by %s: Bi is shorter than F, and it counts (%s - 1)(Bi - F) "
                        "where no rank waits",
-                       ms(a, (n - 1) * (a->f - a->bi)));
+                       ms(a, (n - 1) * (a->f - a->bi)), n_text);
     if (a->w > a->bi)
         parts[1] = say(a->run,
-                       "too small by %s: W is longer than Bi, and it counts (PP/2 - 1)(Bi - W) for "
+                       "too small by %s: W is longer than Bi, and it counts (%s - 1)(Bi - W) for "
                        "the end, where nothing can be won back",
-                       ms(a, (n - 1) * (a->w - a->bi)));
+                       ms(a, (n - 1) * (a->w - a->bi)), n_text);
     if (parts[0] && parts[1])
         return say(a->run, "Published is %s; and %s.", parts[0], parts[1]);
     return say(a->run, "Published is %s.", parts[0] ? parts[0] : parts[1]);
 }
 
 /* stages and m: of DualPipe; DualPipeV is one with twice the ranks and twice the micro-batches that
- * was folded in the middle. */
-static void fill_dualpipe(const asked *a, pp_form *form, int64_t stages, int64_t m) {
+ * was folded in the middle. n_text: half of the stages, by the number of ranks. */
+static void fill_dualpipe(const asked *a, pp_form *form, int64_t stages, int64_t m,
+                          const char *n_text) {
     int64_t n = stages / 2;
     set_published(form, a, KIT_SCHEDULE_DUALPIPE, stages);
-    form->exact_formula =
-        "(PP/2 - 1)(F + F&B - B + max(0, Bi - W)) + max(0, (PP/2 - 1)(Bi - F) - F)";
+    form->exact_formula = say(a->run,
+                              "(%s - 1)(F + F&B - B + max(0, Bi - W)) + "
+                              "max(0, (%s - 1)(Bi - F) - F)",
+                              n_text, n_text);
     form->domain = outside(a, true, true);
     if (form->domain)
         return;
     set_exact(form, (m - stages - 1) * a->fb + (stages + 1) * (a->f + a->b),
               (n - 1) * (a->f + a->fb - a->b + most(0, a->bi - a->w)) +
                   most(0, (n - 1) * (a->bi - a->f) - a->f));
-    form->why = why_dualpipe(a, n, form);
+    form->why = why_dualpipe(a, n, n_text, form);
 }
 
 /* With F&B = F + B all ranks are equally busy. Else rank r from an end runs fewer pairs than the
  * middle ones, and is busy longer or shorter by what a pair saves or loses, for each. */
 static void dualpipe(const asked *a, pp_form *form) {
-    fill_dualpipe(a, form, 2 * (a->p / 2), a->m);
+    fill_dualpipe(a, form, 2 * (a->p / 2), a->m, "PP/2");
     if (form->domain || a->fb != a->f + a->b)
         form->which = "the two middle ranks; less by (PP/2 - 2 - r)(F + B - F&B) on rank r from "
                       "an end";
 }
 
 static void dualpipev(const asked *a, pp_form *form) {
-    fill_dualpipe(a, form, 2 * a->p, 2 * a->m);
+    fill_dualpipe(a, form, 2 * a->p, 2 * a->m, "PP");
+    form->published_formula = "(PP - 1)(F&B + B - 3W), of one of 2 chunks";
     if (form->domain || a->fb != a->f + a->b)
-        form->which = "the last rank; less by (PP/2 - 2 - r)(F + B - F&B) on rank r, where PP/2 is "
-                      "the number of ranks";
+        form->which = "the last rank; less by (PP - 2 - r)(F + B - F&B) on rank r";
 }
 
 /* ---------------------------------------------------------------- all of them */

@@ -98,7 +98,7 @@ static bool takes_interleaved(const pp_sizes *sizes, pp_sizes *ret_nearest) {
 
 const pp_family pp_interleaved = {
     .id = "interleaved",
-    .name = "Interleaved 1F1B",
+    .name = "Interleaved",
     .source = "Narayanan et al. 2021, arXiv:2104.04473, section 2.2; Megatron-LM, schedules.py",
     .rule = "m is a multiple of PP, with at least 2 chunks a rank",
     .choosable = true,

@@ -26,7 +26,7 @@ typedef struct pp_goal {
                         * MILL_UNKNOWN: no limit */
     bool until_weight; /* which of the two rules */
     bool split;        /* may split B into Bi and W */
-    int64_t effort;    /* plans and orders that are timed, at most; 20000 is a good number */
+    int64_t effort;    /* plans and orders that are timed, at most */
     uint64_t seed;
 } pp_goal;
 

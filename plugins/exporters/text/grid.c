@@ -169,20 +169,37 @@ static void print_labels(const text_grid *grid, const size_t *shown, size_t n, c
         text_end_line(out);
 }
 
+/* The lines of a cell that is wider than its column: of the first one where the grid says so, and
+ * of sentences in the last one. Else NULL: it is shortened to one line. */
+static GPtrArray *lines_of(const text_grid *grid, size_t i, const char *text, size_t width) {
+    bool first = grid->wrap && i == 0;
+    bool last = i > 0 && i + 1 == grid->columns->len && !column_at(grid, i)->number &&
+                width >= TEXT_READABLE && text && text_width(text) > width &&
+                text_longest_word(text) <= width;
+    return text && (first || last) ? text_lines(text, MAX(width, 1)) : NULL;
+}
+
 /* cells: of the whole row. */
 static void print_row(const text_grid *grid, const size_t *shown, size_t n, const size_t *widths,
                       gpointer *cells, GString *out) {
-    g_autoptr(GPtrArray) wrapped = NULL; /* lines of the first cell */
-    if (grid->wrap && cells[0])
-        wrapped = text_lines(cells[0], MAX(widths[0], 1));
-    for (size_t i = 0; i < n; i++) {
-        const char *text = wrapped && wrapped->len && i == 0 ? wrapped->pdata[0] : cells[shown[i]];
+    g_autoptr(GPtrArray) wrapped = NULL; /* lines of one cell */
+    size_t indent = 0;                   /* where its lines begin */
+    for (size_t i = 0, left = 0; i < n; left += widths[shown[i]] + GAP, i++) {
+        const char *text = cells[shown[i]];
+        GPtrArray *lines = wrapped ? NULL : lines_of(grid, shown[i], text, widths[shown[i]]);
+        if (lines) {
+            wrapped = lines;
+            indent = left;
+        }
+        text = lines && lines->len ? lines->pdata[0] : text;
         text_repeat(out, " ", i ? GAP : 0);
         print_cell(out, column_at(grid, shown[i]), text ? text : "", widths[shown[i]]);
     }
     text_end_line(out);
-    for (guint i = 1; wrapped && i < wrapped->len; i++)
+    for (guint i = 1; wrapped && i < wrapped->len; i++) {
+        text_repeat(out, " ", indent);
         g_string_append_printf(out, "%s\n", (const char *)wrapped->pdata[i]);
+    }
 }
 
 static void print_block(const text_grid *grid, const size_t *shown, size_t n, const size_t *widths,

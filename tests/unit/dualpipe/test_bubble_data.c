@@ -102,7 +102,6 @@ static void check_main(const mill_report *r, const cJSON *right) {
     g_assert_cmpint(look_cell(t, row, "makespan").i, ==, us(at, "makespan"));
     g_assert_cmpint(look_cell(t, row, "idle_min").i, ==, us(at, "idle_min"));
     g_assert_cmpint(look_cell(t, row, "idle_max").i, ==, us(at, "idle_max"));
-    g_assert_cmpint(look_cell(t, row, "idle").i / 100000, ==, us(at, "idle_mean") / 100000);
     t = look_table(r, "forms");
     g_assert_cmpint(look_cell(t, row_of(t, 0, "1F1B"), "published").i, ==, us(right, "1F1B"));
     g_assert_cmpint(look_cell(t, row_of(t, 0, "ZB-H1"), "published").i, ==, us(right, "ZB1P"));

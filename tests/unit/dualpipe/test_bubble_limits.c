@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stage class `bubble` where it stops: cancelled, too little memory, too long times, sizes that
  * are too large. */
-#include "bench_host.h"
+#include "bubble_run.h"
 #include "look.h"
 
 #include <string.h>
 #include <tracemill/schedule.h>
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static const mill_module *module;
-
-/* settings: NULL-terminated. */
-static bench *begin(const char *const *settings) {
-    bench *b = bench_create(module, "bubble");
-    for (; *settings; settings++)
-        bench_option(b, *settings);
-    return b;
-}
-
-static const mill_report *run(bench *b) {
-    mill_status status = bench_run(b);
-    g_assert_cmpstr(bench_causes(b), ==, "");
-    g_assert_cmpint(status, ==, MILL_OK);
-    return bench_output(b, "report", 0);
-}
-
 /* Whenever it is cancelled, with orders that are being built, or run. */
 static void test_cancelled(void) {
     for (unsigned at = 1; at < 200; at += 11) {
-        bench *b = begin(SETTINGS("pp=8", "m=16", "forward=2ms", "input=3ms", "weight=1ms",
-                                  "pair=5ms", "search=yes"));
+        bench *b = bubble_begin(SETTINGS("pp=8", "m=16", "forward=2ms", "input=3ms", "weight=1ms",
+                                         "pair=5ms", "search=yes"));
         bench_cancel_at(b, at);
         g_assert_cmpint(bench_run(b), ==, MILL_E_CANCELLED);
         g_assert_cmpstr(bench_causes(b), ==, "");
@@ -39,15 +20,15 @@ static void test_cancelled(void) {
 }
 
 static void test_no_memory(void) {
-    bench *b = begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "activations=1GiB",
-                              "memory-limit=1MiB"));
-    const mill_report *r = run(b);
+    bench *b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms",
+                                     "activations=1GiB", "memory-limit=1MiB"));
+    const mill_report *r = bubble_run(b);
     g_assert_cmpstr(r->summary, ==, "No schedule fits in memory-limit with PP = 4, m = 8.");
     g_assert_nonnull(look_note(r, "none_fits"));
     g_assert_null(look_note(r, "none_runs"));
     bench_destroy(b);
-    b = begin(SETTINGS("pp=4", "m=7", "forward=2ms", "backward=4ms", "schedules=chimera"));
-    r = run(b);
+    b = bubble_begin(SETTINGS("pp=4", "m=7", "forward=2ms", "backward=4ms", "schedules=chimera"));
+    r = bubble_run(b);
     g_assert_cmpstr(r->summary, ==, "No schedule runs with PP = 4, m = 7.");
     g_assert_nonnull(look_note(r, "none_runs"));
     bench_destroy(b);
@@ -68,7 +49,8 @@ static void test_much_memory(void) {
 static void test_too_long(void) {
     static const char *const comms[] = {"communication=dep", "communication=blocking"};
     for (size_t i = 0; i < G_N_ELEMENTS(comms); i++) {
-        bench *b = begin(SETTINGS("pp=16", "m=120", "forward=10us", "input=10us", "weight=10us",
+        bench *b =
+            bubble_begin(SETTINGS("pp=16", "m=120", "forward=10us", "input=10us", "weight=10us",
                                   "latency=1000000s", "schedules=zb-h1", comms[i]));
         g_assert_cmpint(bench_run(b), ==, MILL_E_DATA);
         g_assert_nonnull(strstr(bench_causes(b), "exceed 2^63 ns"));
@@ -78,18 +60,18 @@ static void test_too_long(void) {
 
 /* Those that take no odd m leave the bound of the others as it is. */
 static void test_bound_of_some(void) {
-    bench *b = begin(SETTINGS("pp=3", "m=5", "forward=2ms", "backward=4ms", "search=yes",
-                              "schedules=1f1b,chimera", "effort=50"));
-    const mill_table *t = look_table(run(b), "search");
+    bench *b = bubble_begin(SETTINGS("pp=3", "m=5", "forward=2ms", "backward=4ms", "search=yes",
+                                     "schedules=1f1b,chimera", "effort=50"));
+    const mill_table *t = look_table(bubble_run(b), "search");
     g_assert_cmpint(look_cell(t, 0, "bound").i, ==, 42000000); /* (m + PP - 1)(F + B) */
     g_assert_cmpstr(look_cell(t, 0, "proven").text, ==, "yes");
     bench_destroy(b);
 }
 
 static void test_large(void) {
-    bench *b = begin(SETTINGS("pp=65536", "m=1", "forward=2ms", "input=2ms", "weight=2ms",
-                              "schedules=v-half,v-min", "most-operations=0"));
-    const mill_table *t = look_table(run(b), "left_out");
+    bench *b = bubble_begin(SETTINGS("pp=65536", "m=1", "forward=2ms", "input=2ms", "weight=2ms",
+                                     "schedules=v-half,v-min", "most-operations=0"));
+    const mill_table *t = look_table(bubble_run(b), "left_out");
     g_assert_cmpint(t->rows, ==, 2);
     g_assert_cmpstr(look_cell(t, 0, "nearest").text, ==, "PP = 4096, m = 1");
     bench_destroy(b);
@@ -97,8 +79,9 @@ static void test_large(void) {
 
 /* There is no share of a step that takes no time. */
 static void test_no_time(void) {
-    bench *b = begin(SETTINGS("pp=4", "m=8", "forward=0s", "backward=0s", "schedules=gpipe"));
-    const mill_report *r = run(b);
+    bench *b =
+        bubble_begin(SETTINGS("pp=4", "m=8", "forward=0s", "backward=0s", "schedules=gpipe"));
+    const mill_report *r = bubble_run(b);
     g_assert_cmpstr(r->summary, ==,
                     "GPipe has the shortest step with PP = 4, m = 8: 0 ms; unknown of it is "
                     "bubble.");
@@ -123,16 +106,15 @@ static void test_measured_at_once(void) {
         .first = first,
         .ops = {.kind = kinds, .start = start, .end = end},
     };
-    bench *b = begin(SETTINGS("forward=1us", "backward=3us", "schedules=1f1b"));
+    bench *b = bubble_begin(SETTINGS("forward=1us", "backward=3us", "schedules=1f1b"));
     bench_input(b, "measured", MILL_TYPE_SCHEDULE, &step, "pipeline", "");
-    const mill_table *t = look_table(run(b), "measured");
+    const mill_table *t = look_table(bubble_run(b), "measured");
     g_assert_cmpint(look_cell(t, 0, "idle_max").i, ==, 1000);
     bench_destroy(b);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    module = bench_open("plugins/estimators/dualpipe/dualpipe.so");
     g_test_add_func("/bubble-limits/cancelled", test_cancelled);
     g_test_add_func("/bubble-limits/no-memory", test_no_memory);
     g_test_add_func("/bubble-limits/much-memory", test_much_memory);

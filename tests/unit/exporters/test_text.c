@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <tracemill/kit/number.h>
+#include <tracemill/kit/report.h>
 
 #define MODULE "plugins/exporters/text/text.so"
 
@@ -92,6 +93,33 @@ static void test_exact_width(void) {
     }
 }
 
+/* A name in the last column, and a sentence, both too long for it. */
+static mill_report *sample_sentence(mill_run *run) {
+    kit_report *r = kit_report_begin(run, "sentence", "Sentence", NULL);
+    kit_table *t = kit_table_begin(r, "reasons", "Reasons", NULL);
+    kit_table_column(t, MILL_KIND_COUNT, "n", "n", NULL, NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "reason", "reason", NULL, NULL);
+    kit_table_row(t);
+    kit_cell_int(t, 40);
+    kit_cell_text(t, "m is a multiple of PP, with at least 2 chunks a rank");
+    kit_table_row(t);
+    kit_cell_int(t, 1);
+    kit_cell_text(t, "nccl_kernel_with_one_name_that_is_wider_than_the_page(int)");
+    return kit_report_end(r);
+}
+
+/* Sentences in the last column go on below; names are shortened. */
+static void test_sentence(void) {
+    bench *b = text_bench(sample_sentence, "", (const char *[]){"width=40", NULL});
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    const char *page = bench_written(b, "-")->str;
+    g_assert_nonnull(
+        strstr(page, "\n40  m is a multiple of PP, with at least\n    2 chunks a rank\n"));
+    g_assert_nonnull(strstr(page, "\n 1  nccl_kernel_with_o"));
+    g_assert_nonnull(strstr(page, "…"));
+    bench_destroy(b);
+}
+
 /* However many blocks a table needs, each column is there once, and the first in each block. */
 static void test_wide_is_whole(void) {
     bench *b = text_bench(sample_wide, "", (const char *[]){"width=40", NULL});
@@ -159,6 +187,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/text/widths", test_widths);
     g_test_add_func("/exporters/text/page-holds", test_page_holds);
     g_test_add_func("/exporters/text/wide-is-whole", test_wide_is_whole);
+    g_test_add_func("/exporters/text/sentence", test_sentence);
     g_test_add_func("/exporters/text/exact-width", test_exact_width);
     g_test_add_func("/exporters/text/items", test_items);
     g_test_add_func("/exporters/text/no-items", test_no_items);
