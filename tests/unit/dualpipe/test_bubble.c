@@ -457,7 +457,7 @@ static void test_tables(void) {
     }
     static const char nul[] = "stage,forward_us,backward_us\n0,1\0,2\n";
     g_assert_true(g_file_set_contents(path, nul, sizeof nul - 1, NULL));
-    fails(SETTINGS(setting), MILL_E_DATA, "is no duration");
+    bubble_fails(SETTINGS(setting), MILL_E_DATA, "is no duration");
     g_remove(path);
     g_rmdir(folder);
 }

@@ -36,9 +36,9 @@ static void test_no_memory(void) {
 
 /* Room for more micro-batches than an int64 of millionths holds. */
 static void test_much_memory(void) {
-    bench *b = begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "activations=1B",
-                              "memory-limit=200000000000000B", "search=yes", "effort=50"));
-    const mill_report *r = run(b);
+    bench *b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "activations=1B",
+                                     "memory-limit=200000000000000B", "search=yes", "effort=50"));
+    const mill_report *r = bubble_run(b);
     g_assert_null(look_note(r, "search_found_nothing"));
     g_assert_cmpint(look_cell(look_table(r, "search"), 0, "makespan").i, <=,
                     look_int(r, "best_makespan", NULL));
