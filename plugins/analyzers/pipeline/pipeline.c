@@ -2,6 +2,8 @@
 /* The module: the stage class `pipeline`, its options and its run. */
 #include "pipeline.h"
 
+#include <tracemill/kit/number.h>
+
 static const mill_port inputs[] = {
     {"in", PIPE_TYPE, "Those of each profile, made by pipeline.operations.", MILL_PORT_MANY, 0},
     {0},
@@ -71,23 +73,43 @@ static const mill_option options[] = {
     {0},
 };
 
+static bool ever_computes(const pipe_analysis *a, int64_t stage) {
+    for (size_t i = 0; i < a->n_events; i++)
+        if (pipe_computes(a->events[i].op->kind) && a->members[a->events[i].member].stage == stage)
+            return true;
+    return false;
+}
+
+/* ", stage 2 never does", or "". */
+static const char *tell_silent(const pipe_analysis *a, char text[KIT_NUMBER_MAX]) {
+    size_t stage = 0;
+    while (stage < a->n_stages && ever_computes(a, (int64_t)stage))
+        stage++;
+    text[0] = '\0';
+    if (stage < a->n_stages)
+        snprintf(text, KIT_NUMBER_MAX, ", stage %zu never does", stage);
+    return text;
+}
+
 /* Why there is nothing to tell. */
 static mill_status fail_empty(const pipe_analysis *a) {
-    bool any = false;
+    bool any = false, given = mill_option_given(a->run, "step");
+    char step[KIT_NUMBER_MAX], first[KIT_NUMBER_MAX], last[KIT_NUMBER_MAX];
     for (size_t i = 0; i < a->n_steps * a->n_replicas; i++)
         any |= a->passes[i].complete;
     if (any)
         return mill_fail(a->run, MILL_E_CONFIG,
-                         "no such step of such a pipeline: step = %lld, replica = %lld; there are "
-                         "%zu steps, and pipelines 0 to %zu",
-                         (long long)a->options->step, (long long)a->options->replica, a->n_steps,
-                         a->n_replicas - 1);
+                         "no such step of such a pipeline: step = %s, replica = %lld; steps have "
+                         "the numbers %s to %s, pipelines 0 to %zu",
+                         given ? kit_format_int(step, a->options->step, 0) : "any",
+                         (long long)a->options->replica, kit_format_int(first, a->steps[0], 0),
+                         kit_format_int(last, a->steps[a->n_steps - 1], 0), a->n_replicas - 1);
     return mill_fail(
         a->run, MILL_E_DATA,
         "no step in which every stage runs forward or backward work (stages here: %zu, "
-        "ranks: %zu, profiles: %zu); give the profiles of all stages, and tell what is "
+        "ranks: %zu, profiles: %zu%s); give the profiles of all stages, and tell what is "
         "forward and backward by annotations or by rules of the attribution",
-        a->n_stages, a->n_members, a->n_clocks);
+        a->n_stages, a->n_members, a->n_clocks, tell_silent(a, step));
 }
 
 static mill_status run_pipeline(mill_run *run, const void *opts, void *state) {

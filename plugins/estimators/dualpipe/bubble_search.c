@@ -17,7 +17,8 @@ static int64_t room_beside(const bubble_analysis *a, int64_t copies) {
     if (a->memory_limit == MILL_UNKNOWN || a->activations <= 0)
         return MILL_UNKNOWN;
     int64_t bytes = a->memory_limit - copies * a->options->parameters;
-    return bytes < 0 ? 0 : (int64_t)((__int128)bytes * 1000000 / a->activations);
+    __int128 room = bytes < 0 ? 0 : (__int128)bytes * 1000000 / a->activations;
+    return room < INT64_MAX ? (int64_t)room : INT64_MAX;
 }
 
 /* Also those that do not run with these sizes, whose placement may do with another order. */

@@ -120,7 +120,8 @@ static mill_status read_heading(reader *r) {
 /* Exact, since the number is read in the unit that it has. */
 static bool read_duration(text cell, const char *exponent, int64_t *ret_ns) {
     char number[64];
-    if (cell.n > 40 || memchr(cell.at, 'e', cell.n) || memchr(cell.at, 'E', cell.n))
+    if (cell.n > 40 || memchr(cell.at, 'e', cell.n) || memchr(cell.at, 'E', cell.n) ||
+        memchr(cell.at, '\0', cell.n))
         return false;
     int n = snprintf(number, sizeof number, "%.*s%s", (int)cell.n, cell.at, exponent);
     return kit_parse_us(number, (size_t)n, ret_ns) && *ret_ns >= 0;

@@ -101,7 +101,7 @@ static void find_grounds(search *s) {
     add_grounds(s, all->others, all->n_others);
     for (ground *g = s->grounds; g < s->grounds + s->n_grounds; g++) {
         g->shortest.makespan = MILL_UNKNOWN;
-        g->possible = is_possible(s, g);
+        g->possible = !mill_cancelled(s->run) && is_possible(s, g);
         g->small = g->possible && (uint64_t)g->shop.ranks * g->shop.stride <= OWN_MOST;
     }
 }
@@ -363,6 +363,8 @@ static mill_status search_all(search *s) {
         s->goal->effort < (int64_t)s->candidates.n ? s->goal->effort : (int64_t)s->candidates.n;
     pp_spend(s->run, &s->spent, (uint64_t)s->tried);
     find_grounds(s);
+    if (mill_cancelled(s->run))
+        return MILL_E_CANCELLED;
     if (!none_shorter(s, shortest(s))) {
         status = try_rules(s);
         if (status != MILL_OK)

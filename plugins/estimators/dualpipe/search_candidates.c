@@ -86,7 +86,9 @@ void pp_candidates_make(mill_run *run, const pp_goal *goal, pp_candidates *ret) 
             continue;
         uint32_t first = family->choosable ? 1 : family->chunks;
         uint32_t last = family->choosable ? goal->sizes.chunks : family->chunks;
-        for (sizes.chunks = first; sizes.chunks <= last && last <= most_chunks; sizes.chunks++)
+        if (last > most_chunks)
+            continue;
+        for (sizes.chunks = first; sizes.chunks <= last && !mill_cancelled(run); sizes.chunks++)
             add_values(run, goal, family, sizes, ret);
     }
 }

@@ -68,8 +68,16 @@ static mill_status schedule_finish(mill_run *run, const void *opts, void *state)
     for (size_t i = 0; i < run->host->missing(run, PORT_SCHEDULE, i, &stage, &key); i++)
         mill_log(run, MILL_WARNING, "no schedule from %s%s%s: what makes it failed", stage,
                  *key ? " for " : "", key);
-    if (g_hash_table_size(s->begun) || o->format == FORMAT_TORCH || strstr(s->path, "${item}"))
+    if (g_hash_table_size(s->begun))
         return MILL_OK;
+    if (o->format == FORMAT_TORCH || strstr(s->path, "${item}")) {
+        mill_log(
+            run, MILL_WARNING,
+            "no schedule came, so nothing is written to %s; a simulated one comes only if it has "
+            "no more operations than the option most-operations of bubble",
+            s->path);
+        return MILL_OK;
+    }
     output out;
     mill_status status = output_init(&out, run, s->path);
     if (status)

@@ -455,6 +455,9 @@ static void test_tables(void) {
         g_assert_true(g_file_set_contents(path, wrong[i].text, -1, NULL));
         bubble_fails(SETTINGS(setting), MILL_E_DATA, wrong[i].cause);
     }
+    static const char nul[] = "stage,forward_us,backward_us\n0,1\0,2\n";
+    g_assert_true(g_file_set_contents(path, nul, sizeof nul - 1, NULL));
+    bubble_fails(SETTINGS(setting), MILL_E_DATA, "is no duration");
     g_remove(path);
     g_rmdir(folder);
 }

@@ -34,6 +34,17 @@ static void test_no_memory(void) {
     bench_destroy(b);
 }
 
+/* Room for more micro-batches than an int64 of millionths holds. */
+static void test_much_memory(void) {
+    bench *b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "activations=1B",
+                                     "memory-limit=200000000000000B", "search=yes", "effort=50"));
+    const mill_report *r = bubble_run(b);
+    g_assert_null(look_note(r, "search_found_nothing"));
+    g_assert_cmpint(look_cell(look_table(r, "search"), 0, "makespan").i, <=,
+                    look_int(r, "best_makespan", NULL));
+    bench_destroy(b);
+}
+
 /* Times that do not fit are no standstill. */
 static void test_too_long(void) {
     static const char *const comms[] = {"communication=dep", "communication=blocking"};
@@ -106,6 +117,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bubble-limits/cancelled", test_cancelled);
     g_test_add_func("/bubble-limits/no-memory", test_no_memory);
+    g_test_add_func("/bubble-limits/much-memory", test_much_memory);
     g_test_add_func("/bubble-limits/too-long", test_too_long);
     g_test_add_func("/bubble-limits/bound-of-some", test_bound_of_some);
     g_test_add_func("/bubble-limits/large", test_large);

@@ -113,6 +113,18 @@ static void test_csv(void) {
     bench_destroy(b);
 }
 
+/* Nothing to name a file by, and no empty file for torch: but it is said. */
+static void test_none(void) {
+    bench *b = begin("format=torch");
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    g_assert_nonnull(strstr(bench_log(b), "no schedule came, so nothing is written to -"));
+    bench_destroy(b);
+    b = begin("path=x-${item}.csv");
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    g_assert_nonnull(strstr(bench_log(b), "nothing is written to x-${item}.csv"));
+    bench_destroy(b);
+}
+
 static void test_csv_none(void) {
     bench *b = begin("format=csv");
     bench_missing(b, "schedule", "bubble", "rank3");
@@ -212,6 +224,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/schedule/csv", test_csv);
     g_test_add_func("/schedule/csv-none", test_csv_none);
+    g_test_add_func("/schedule/none", test_none);
     g_test_add_func("/schedule/torch", test_torch);
     g_test_add_func("/schedule/torch-measured", test_torch_measured);
     g_test_add_func("/schedule/torch-refuses", test_torch_refuses);

@@ -435,10 +435,11 @@ static void test_failures(void) {
     check_failure(twice, NULL, MILL_E_DATA, "both are stage 0");
     job_compute(empty, 0, 'F', 0, 10);
     job_kernel(empty, 1, 7, 0, 10, "gemm", NULL, "");
-    check_failure(empty, NULL, MILL_E_DATA, "stages here: 2, ranks: 2");
+    check_failure(empty, NULL, MILL_E_DATA, "ranks: 2, profiles: 2, stage 1 never does");
     check_failure(none, NULL, MILL_E_DATA, "profiles: 0");
     add_ideal(step, 2, 2, f, false);
-    check_failure(step, "step=6", MILL_E_CONFIG, "no such step");
+    check_failure(step, "step=6", MILL_E_CONFIG,
+                  "step = 6, replica = 0; steps have the numbers 5 to 5");
     job_timer(far, 0, 0, 0, "forward-compute", 0, 5, 0, 0, 0);
     job_timer(far, 0, 0, 0, "backward-compute", INT64_C(9000000000000000),
               INT64_C(9000000000000005), 0, 0, 0);
