@@ -37,6 +37,10 @@ mill_status ep_check_options(mill_run *run, const ep_options *o) {
     if (counts > 1)
         return mill_fail(run, MILL_E_CONFIG,
                          "replicas, redundant and slots-per-gpu say the same: set one of them");
+    if (mill_option_given(run, "max-moves") && o->search == EP_SEARCH_NONE)
+        return mill_fail(run, MILL_E_CONFIG,
+                         "search = none takes eplb.py's plan, whatever it moves: leave max-moves "
+                         "out, or search");
     if (mill_option_given(run, "cap") && o->policy != EP_CHOOSE_SOFT_NODES)
         return mill_fail(run, MILL_E_CONFIG, "cap needs policy = soft-nodes");
     if (o->policy == EP_CHOOSE_REFERENCE && check_reference(run) != MILL_OK)

@@ -55,8 +55,9 @@ static void judge(const ep_problem *p, const ep_loads *loads, const int32_t *pla
         return;
     ep_search *s = ep_search_create(&p->shape);
     ret_answer->value = ep_value(&p->shape, loads, objective, plan);
-    ret_answer->bound = ep_bound(s, loads, p->policy, objective);
-    ret_answer->proven = ret_answer->value <= ret_answer->bound;
+    double bound = ep_bound(s, loads, p->policy, objective);
+    ret_answer->bound = fmin(bound, ret_answer->value); /* but for rounding */
+    ret_answer->proven = bound >= ret_answer->value * (1 - 1e-9);
     ep_search_destroy(s);
 }
 

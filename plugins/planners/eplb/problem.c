@@ -143,15 +143,15 @@ static bool as_before(const ep_problem *p) {
     return !p->reference && was && was->slots == p->shape.slots && was->gpus == p->shape.gpus;
 }
 
-/* Slots of each GPU: as listed, as before, or equal, where the first ones may have one more. */
-static void spread_slots(ep_problem *p) {
+/* Slots of each GPU: as listed (NULL: they are not), as before, or equal, where the first ones may
+ * have one more. */
+static void spread_slots(ep_problem *p, const int64_t *each) {
     ep_shape *s = &p->shape;
-    const int64_t *each = p->options->slots_per_gpu.v;
     const mill_expert_plan *was = p->previous;
     uint32_t *first = mill_scratch(p->run, ((size_t)s->gpus + 1) * sizeof *first);
     for (uint32_t g = 0; g < s->gpus; g++) {
         uint32_t n = s->slots / s->gpus + (g < s->slots % s->gpus);
-        if (p->options->slots_per_gpu.n)
+        if (each)
             n = (uint32_t)each[g];
         else if (as_before(p))
             n = was->first[g + 1] - was->first[g];
@@ -285,7 +285,7 @@ static mill_status choose_policy(ep_problem *p) {
 /* Node, slots and speed of each GPU, once policy and numbers are known. */
 static mill_status fill_shape(ep_problem *p) {
     place_gpus(p);
-    spread_slots(p);
+    spread_slots(p, p->options->slots_per_gpu.n ? p->options->slots_per_gpu.v : NULL);
     p->shape.distinct = p->options->distinct && !p->reference;
     return choose_speeds(p);
 }
@@ -320,6 +320,12 @@ static mill_status check_previous(const ep_problem *p) {
                          "the previous plan has %u slots on %u GPUs, this one %u on %u: leave "
                          "these options out, or the plan",
                          was->slots, was->gpus, s->slots, s->gpus);
+    for (uint32_t g = 0; was->nodes == s->nodes && was->node && g < s->gpus; g++)
+        if (was->node[g] != s->node[g])
+            return mill_fail(p->run, MILL_E_CONFIG,
+                             "GPU %u is on node %u in the previous plan and would be on node %u "
+                             "here: %u GPUs on %u nodes are as many on each",
+                             g, was->node[g], s->node[g], s->gpus, s->nodes);
     for (uint32_t g = 0; g < s->gpus; g++)
         if (was->first[g + 1] != s->first[g + 1])
             return mill_fail(p->run, MILL_E_CONFIG,
@@ -351,7 +357,7 @@ bool ep_problem_like(const ep_problem *p, uint32_t slots, ep_policy policy, ep_p
     like->shape.slots = slots;
     if (!even(&p->shape) || slots % p->shape.gpus != 0 || slots < p->shape.experts)
         return false;
-    spread_slots(like);
+    spread_slots(like, NULL);
     if (fault_of(like, policy != EP_GLOBAL) || !ep_search_fits(&like->shape, policy))
         return false;
     like->starts = can_start(like);

@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const mill_port inputs[] = {
     {"loads", MILL_TYPE_EXPERT_LOAD, "How many tokens each expert got, step by step.", 0, 0},
@@ -64,8 +65,28 @@ static const mill_option options[] = {
     {0},
 };
 
+/* Each way to plan has a name, with thresholds to a tenth of a percent. */
+static mill_status check_ways(mill_run *run, const replay_options *o) {
+    const int64_t *interval = o->intervals.v;
+    const double *threshold = o->thresholds.v;
+    for (size_t i = 0; i < o->intervals.n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (interval[i] == interval[j])
+                return mill_fail(run, MILL_E_CONFIG, "intervals: %" PRId64 " stands there twice",
+                                 interval[i]);
+    for (size_t i = 0; i < o->thresholds.n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (lround(1000 * threshold[i]) == lround(1000 * threshold[j]))
+                return mill_fail(run, MILL_E_CONFIG,
+                                 "thresholds: %g and %g are less than 0.001 apart", threshold[j],
+                                 threshold[i]);
+    return MILL_OK;
+}
+
 static mill_status check(mill_run *run, const void *opts) {
     const replay_options *o = opts;
+    if (check_ways(run, o) != MILL_OK)
+        return MILL_E_CONFIG;
     if (o->common.objective != EP_MEAN && o->rule.method != KIT_FORECAST_MEAN)
         return mill_fail(run, MILL_E_CONFIG,
                          "objective = %s looks at several steps, which only forecast = mean does",

@@ -122,15 +122,19 @@ static mill_status replan(walk *w) {
     return MILL_OK;
 }
 
-/* What a step takes as the slots are filled now. */
+/* What a step takes as the slots are filled now. As before is with all GPUs, also those that have
+ * failed since. */
 static void take_step(walk *w, uint64_t step, double *gpu) {
     const ep_problem *p = &w->a->problem;
     replay_mode *m = w->mode;
+    ep_shape shape = p->shape;
+    if (m->when == REPLAY_NEVER)
+        shape.speed = p->speed;
     for (uint32_t i = 0; i < p->n; i++) {
         const double *load = mill_expert_load_at(p->loads, w->a->first + step, p->layer[i]);
-        double max = 0, mean = ep_mean_load(&p->shape, load);
-        ep_gpu_loads(&p->shape, load, plan_at(w, w->now, i), gpu);
-        for (uint32_t g = 0; g < p->shape.gpus; g++)
+        double max = 0, mean = ep_mean_load(&shape, load);
+        ep_gpu_loads(&shape, load, plan_at(w, w->now, i), gpu);
+        for (uint32_t g = 0; g < shape.gpus; g++)
             max = gpu[g] > max ? gpu[g] : max;
         m->max[step] += max;
         m->mean[step] += mean;
@@ -218,8 +222,9 @@ static void list_modes(replay_analysis *a) {
         m->interval = interval[i];
     }
     for (size_t i = 0; i < a->options->thresholds.n; i++) {
-        replay_mode *m = add_mode(a, REPLAY_BELOW, ep_text(run, "below_%.0f", 1000 * threshold[i]),
-                                  ep_text(run, "below %.4g %%", 100 * threshold[i]));
+        replay_mode *m =
+            add_mode(a, REPLAY_BELOW, ep_text(run, "below_%ld", lround(1000 * threshold[i])),
+                     ep_text(run, "below %.4g %%", 100 * threshold[i]));
         m->threshold = threshold[i];
     }
 }

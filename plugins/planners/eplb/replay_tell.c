@@ -41,6 +41,11 @@ static int64_t total_ns(const replay_analysis *a, const replay_mode *m) {
     return kit_add(compute_ns(a, m), move_ns(a, m));
 }
 
+/* Once GPUs have failed nothing goes on as before. */
+static bool is_open(const replay_analysis *a, const replay_mode *m) {
+    return m->when != REPLAY_NEVER || a->problem.options->failed.n == 0;
+}
+
 /* The one with the least time; where times are unknown, NULL. */
 static const replay_mode *cheapest(const replay_analysis *a) {
     const replay_mode *best = NULL;
@@ -48,16 +53,17 @@ static const replay_mode *cheapest(const replay_analysis *a) {
         int64_t ns = total_ns(a, &a->modes[i]);
         if (ns == MILL_UNKNOWN)
             return NULL;
-        if (!best || ns < total_ns(a, best))
+        if (is_open(a, &a->modes[i]) && (!best || ns < total_ns(a, best)))
             best = &a->modes[i];
     }
     return best;
 }
 
 static const replay_mode *most_balanced(const replay_analysis *a) {
-    const replay_mode *best = &a->modes[0];
-    for (size_t i = 1; i < a->n_modes; i++)
-        if (replay_balancedness(a, &a->modes[i]) > replay_balancedness(a, best))
+    const replay_mode *best = NULL;
+    for (size_t i = 0; i < a->n_modes; i++)
+        if (is_open(a, &a->modes[i]) &&
+            (!best || replay_balancedness(a, &a->modes[i]) > replay_balancedness(a, best)))
             best = &a->modes[i];
     return best;
 }
@@ -192,6 +198,9 @@ static void tell_notes(kit_report *r, const replay_analysis *a) {
                          : "As before: the placement that engines begin with, slot p holds expert "
                            "p mod %u.",
              p->shape.experts);
+    if (p->options->failed.n)
+        kit_note(r, MILL_INFO, "before_failing",
+                 "As before is with all GPUs, before any failed: what was, and no way to go on.");
     for (size_t i = 0; i < a->options->intervals.n; i++)
         if ((uint64_t)((const int64_t *)o->intervals.v)[i] >= a->steps)
             kit_note(r, MILL_INFO, "interval_too_long",

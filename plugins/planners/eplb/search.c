@@ -223,10 +223,6 @@ static void plan_by_policy(ep_run *r, const ep_goal *goal, uint32_t *node) {
         ep_plan_soft(r, goal, node);
     else if (!limited || !plan_near(r, goal, node))
         plan_free(r, goal, node);
-    if (goal->previous) {
-        ep_relabel(s->task.shape, goal->previous, goal->policy != EP_GLOBAL, r->plan);
-        ep_keep_slots(s->task.shape, goal->previous, r->plan);
-    }
 }
 
 void ep_search_plan(ep_search *s, const ep_loads *loads, const ep_goal *goal, int32_t *ret_plan,

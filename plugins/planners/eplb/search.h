@@ -41,7 +41,7 @@ typedef struct ep_answer {
  * take more moves than the limit where failed GPUs or the policy leave no choice, have duplicates
  * where GPUs have more slots than there are experts or the limit keeps them, and be worse than a
  * start that has duplicates or breaks the policy. All slots are filled but for those that the limit
- * keeps empty.
+ * keeps empty, and with EP_SOFT_NODES those that it does not need.
  *
  * The amount of work depends on the input alone, never on time, so that plans are the same on every
  * machine and for any --jobs. It is up to nine times as much where a start has duplicates and is

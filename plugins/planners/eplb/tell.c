@@ -138,13 +138,15 @@ static void tell_moves(kit_report *r, const eplb_analysis *a) {
 
 static void note_layers(kit_report *r, const eplb_analysis *a) {
     const char *empty = "";
-    uint32_t n = 0, broken = 0;
-    for (uint32_t i = 0; i < a->problem.n; i++) {
+    const ep_problem *p = &a->problem;
+    uint32_t n = 0, broken = 0, over = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
         const ep_layer *l = &a->layers[i];
         broken += l->answer.distinct_broken;
+        over += p->max_moves != MILL_UNKNOWN &&
+                (int64_t)l->moves.same_node + l->moves.cross_node > p->max_moves;
         if (l->after.mean == 0 && n++ < 8)
-            empty = ep_text(a->problem.run, "%s%s%lld", empty, *empty ? ", " : "",
-                            (long long)l->number);
+            empty = ep_text(p->run, "%s%s%lld", empty, *empty ? ", " : "", (long long)l->number);
     }
     if (n)
         kit_note(r, MILL_WARNING, "no_load",
@@ -152,10 +154,16 @@ static void note_layers(kit_report *r, const eplb_analysis *a) {
                  "left out of the balancedness.",
                  n, n == 1 ? " has" : "s have", empty, n > 8 ? ", …" : "");
     if (broken)
-        kit_note(r, MILL_WARNING, "duplicates_forced",
-                 "In %u layer%s an expert is on a GPU twice, since no plan under these rules "
-                 "avoids it.",
-                 broken, broken == 1 ? "" : "s");
+        kit_note(
+            r, MILL_WARNING, "duplicates_forced",
+            "In %u layer%s an expert is on a GPU twice, since %s.", broken, broken == 1 ? "" : "s",
+            p->options->search == EP_SEARCH_NONE ? "eplb.py's plan is so and search = none keeps it"
+                                                 : "no plan under these rules avoids it");
+    if (over)
+        kit_note(r, MILL_WARNING, "moves_forced",
+                 "In %u layer%s more than %lld experts move, since the failed GPUs or the policy "
+                 "leave no choice.",
+                 over, over == 1 ? "" : "s", (long long)p->max_moves);
 }
 
 static void tell_notes(kit_report *r, const eplb_analysis *a) {

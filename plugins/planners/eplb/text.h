@@ -5,6 +5,7 @@
 
 #include <tracemill/tracemill.h>
 
-MILL_PRINTF(2, 3) const char *ep_text(mill_run *run, const char *format, ...);
+__attribute__((nonnull)) MILL_PRINTF(2, 3) const
+    char *ep_text(mill_run *run, const char *format, ...);
 
 #endif

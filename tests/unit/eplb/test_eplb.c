@@ -158,25 +158,29 @@ static void test_jobs(void) {
 
 /* ---------------------------------------------------------------- the plan before */
 
+static mill_expert_plan plan_before(uint32_t experts, uint32_t gpus, const uint32_t *first,
+                                    const uint32_t *node, const int32_t *expert) {
+    static const uint32_t rank[4], replicas[4] = {1, 1, 1, 1};
+    return (mill_expert_plan){.size = sizeof(mill_expert_plan),
+                              .layers = 1,
+                              .experts = experts,
+                              .slots = first[gpus],
+                              .gpus = gpus,
+                              .nodes = node[gpus - 1] + 1,
+                              .groups = 1,
+                              .first = first,
+                              .node = node,
+                              .expert = expert,
+                              .rank = rank,
+                              .replicas = replicas};
+}
+
 /* Two GPUs of two slots; the loads swap what is hot. */
 static void test_moves(void) {
     static const double load[4] = {10, 9, 1, 2};
     static const int32_t expert[4] = {0, 1, 2, 3};
-    static const uint32_t first[3] = {0, 2, 4}, node[2] = {0, 0}, rank[4],
-                          replicas[4] = {1, 1, 1, 1};
-    mill_expert_plan was = {.size = sizeof was,
-                            .layers = 1,
-                            .experts = 4,
-                            .slots = 4,
-                            .gpus = 2,
-                            .nodes = 1,
-                            .groups = 1,
-                            .subject = "was",
-                            .first = first,
-                            .node = node,
-                            .expert = expert,
-                            .rank = rank,
-                            .replicas = replicas};
+    static const uint32_t first[3] = {0, 2, 4}, node[2] = {0, 0};
+    mill_expert_plan was = plan_before(4, 2, first, node, expert);
     mill_expert_load loads = loads_of(load, 1, 1, 4);
     bench *b = run(&loads, &was, SETTINGS("expert-bytes=1MiB"));
     const mill_report *r = report_of(b);
@@ -203,6 +207,56 @@ static void test_moves(void) {
           "the plan");
     fails(&loads, &was, SETTINGS("slots-per-gpu=1,3"), MILL_E_CONFIG,
           "GPU 0 has 2 slots in the previous plan and 1 in this one");
+}
+
+/* Plans whose GPUs, or slots, only have to change names to be the one before. */
+static void test_names(void) {
+    static const double load[2] = {5, 5};
+    static const int32_t expert[2] = {1, 0};
+    static const uint32_t node[2];
+    static const uint32_t firsts[2][3] = {{0, 1, 2}, {0, 2}};
+    static const char *const options[2] = {"relabel=no", "keep-slots=no"};
+    mill_expert_load loads = loads_of(load, 1, 1, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        mill_expert_plan was = plan_before(2, 2 - i, firsts[i], node, expert);
+        bench *b = run(&loads, &was, SETTINGS("search=none"));
+        g_assert_cmpmem(plan_of(b)->expert, sizeof expert, expert, sizeof expert);
+        bench_destroy(b);
+        b = run(&loads, &was, SETTINGS(options[i]));
+        g_assert_cmpint(plan_of(b)->expert[0], ==, 0); /* as eplb.py's plan is */
+        bench_destroy(b);
+    }
+}
+
+/* What a limit of moves cannot keep is refused, or told. */
+static void test_limit(void) {
+    static const double load[4] = {10, 9, 1, 2};
+    static const int32_t expert[4] = {0, 2, 1, 3};
+    static const uint32_t first[3] = {0, 2, 4}, node[2] = {0, 1};
+    mill_expert_load loads = loads_of(load, 1, 1, 4);
+    mill_expert_plan was = plan_before(4, 2, first, node, expert);
+    fails(&loads, &was, SETTINGS("max-moves=1", "search=none"), MILL_E_CONFIG,
+          "search = none takes eplb.py's plan, whatever it moves: leave max-moves out, or search");
+    bench *b = run(&loads, &was, SETTINGS("max-moves=1", "groups=2", "policy=hierarchical"));
+    g_assert_cmpint(look_int(report_of(b), "moves_cross_node", NULL), ==, 2);
+    g_assert_nonnull(look_note(report_of(b), "moves_forced"));
+    bench_destroy(b);
+    b = run(&loads, &was, SETTINGS("max-moves=2", "groups=2", "policy=hierarchical"));
+    g_assert_null(look_note(report_of(b), "moves_forced"));
+    bench_destroy(b);
+}
+
+/* Nodes of unequal size are not what this plans for. */
+static void test_nodes_before(void) {
+    static const double load[4] = {1, 1, 1, 1};
+    static const int32_t expert[4] = {0, 1, 2, 3};
+    static const uint32_t first[5] = {0, 1, 2, 3, 4}, node[4] = {0, 0, 0, 1};
+    mill_expert_load loads = loads_of(load, 1, 1, 4);
+    mill_expert_plan was = plan_before(4, 4, first, node, expert);
+    fails(&loads, &was, SETTINGS(NULL), MILL_E_CONFIG,
+          "GPU 2 is on node 0 in the previous plan and would be on node 1 here: 4 GPUs on 2 nodes "
+          "are as many on each");
+    bench_destroy(run(&loads, &was, SETTINGS("nodes=1")));
 }
 
 /* A failed GPU holds nothing; before, it did its part. */
@@ -309,6 +363,19 @@ static void test_uneven(void) {
     bench_destroy(b);
 }
 
+/* Other sizes than those listed for each GPU. */
+static void test_other_sizes(void) {
+    static const double load[4] = {9, 1, 1, 1};
+    mill_expert_load loads = loads_of(load, 1, 1, 4);
+    bench *b = run(&loads, NULL, SETTINGS("slots-per-gpu=3,3"));
+    const mill_report *r = report_of(b);
+    /* {0 1 2} {0 1 3}; {0 1} {2 3}; four slots on each GPU hold all. */
+    assert_near(cell(r, "what_if", "change", "as planned", "balancedness").d, 1);
+    assert_near(cell(r, "what_if", "change", "no redundant experts", "balancedness").d, 0.6);
+    assert_near(cell(r, "what_if", "change", "one slot more on each GPU", "balancedness").d, 1);
+    bench_destroy(b);
+}
+
 /* Nodes that do not divide the groups: eplb.py plans without either, and it is said. */
 static void test_fallback(void) {
     static const double load[12] = {71, 12, 95, 40, 8, 133, 27, 64, 150, 19, 88, 33};
@@ -330,11 +397,15 @@ int main(int argc, char **argv) {
     g_test_add_func("/eplb/stage/better", test_better);
     g_test_add_func("/eplb/stage/jobs", test_jobs);
     g_test_add_func("/eplb/stage/moves", test_moves);
+    g_test_add_func("/eplb/stage/names", test_names);
+    g_test_add_func("/eplb/stage/limit", test_limit);
+    g_test_add_func("/eplb/stage/nodes-before", test_nodes_before);
     g_test_add_func("/eplb/stage/failed", test_failed);
     g_test_add_func("/eplb/stage/zero-layer", test_zero_layer);
     g_test_add_func("/eplb/stage/odd", test_odd);
     g_test_add_func("/eplb/stage/faults", test_faults);
     g_test_add_func("/eplb/stage/uneven", test_uneven);
+    g_test_add_func("/eplb/stage/other-sizes", test_other_sizes);
     g_test_add_func("/eplb/stage/fallback", test_fallback);
     return g_test_run();
 }

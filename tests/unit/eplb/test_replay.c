@@ -159,10 +159,28 @@ static void test_faults(void) {
           "there are 12 steps of loads: observe = 12 leaves none to go through");
     fails(&loads, SETTINGS("objective=worst", "forecast=last"), MILL_E_CONFIG,
           "objective = worst looks at several steps, which only forecast = mean does");
+    fails(&loads, SETTINGS("intervals=5,10,5"), MILL_E_CONFIG, "intervals: 5 stands there twice");
+    fails(&loads, SETTINGS("thresholds=0.9,0.9001"), MILL_E_CONFIG,
+          "thresholds: 0.9 and 0.9001 are less than 0.001 apart");
     load[3][2] = -1;
     fails(&loads, SETTINGS("policy=reference", "observe=2", "window=2"), MILL_E_DATA,
           "some loads are negative, infinite or not a number: nothing can be said of what plans "
           "are worth");
+}
+
+/* As before is what was while all GPUs worked, and nothing to choose any more. */
+static void test_failed(void) {
+    mill_expert_load loads = history();
+    bench *b = begin(&loads, SETTINGS("observe=2", "window=2",
+                                      "intervals=", "thresholds=", "slots-per-gpu=4,4", "failed=1",
+                                      "expert-time=1ms", "expert-bytes=1MB", "bandwidth=1GB"));
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    const mill_report *r = bench_output(b, "report", 0);
+    g_assert_cmpfloat(cell(r, "modes", "as before", "balancedness_vllm").d, ==, 1);
+    g_assert_cmpfloat(cell(r, "modes", "planned once", "balancedness_vllm").d, ==, 1);
+    g_assert_nonnull(look_note(r, "before_failing"));
+    g_assert_nonnull(strstr(r->summary, "Planned once takes least time"));
+    bench_destroy(b);
 }
 
 int main(int argc, char **argv) {
@@ -172,6 +190,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eplb/replay/cost", test_cost);
     g_test_add_func("/eplb/replay/threshold", test_threshold);
     g_test_add_func("/eplb/replay/forecast", test_forecast);
+    g_test_add_func("/eplb/replay/failed", test_failed);
     g_test_add_func("/eplb/replay/faults", test_faults);
     return g_test_run();
 }
