@@ -82,7 +82,7 @@ static mill_expert_plan *plan_of(const eplb_analysis *a) {
                                .first = s->first,
                                .node = s->node,
                                .expert = expert,
-                               .rank = rank,
+                               .rank = p->reference ? rank : NULL, /* else by slot */
                                .layer = p->loads->layer || p->options->layers.n ? layer : NULL,
                            });
 }

@@ -246,6 +246,35 @@ static void test_limit(void) {
     bench_destroy(b);
 }
 
+/* The first layer of the example: a better plan has two groups on each other's nodes, which takes
+ * eight moves. */
+static void test_groups_move(void) {
+    static const int32_t expert[16] = {5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1};
+    static const uint32_t first[9] = {0, 2, 4, 6, 8, 10, 12, 14, 16};
+    static const uint32_t node[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+    static const uint32_t rank[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
+    static const uint32_t replicas[12] = {1, 2, 1, 1, 2, 2, 1, 1, 1, 1, 2, 1};
+    static const struct {
+        const char *limit;
+        double largest;
+        int64_t moves;
+    } cases[] = {{"max-moves=7", 156, 0}, {"max-moves=8", 151, 8}, {"max-moves=16", 151, 8}};
+    mill_expert_load loads = loads_of(example, 1, 1, 12);
+    mill_expert_plan was = plan_before(12, 8, first, node, expert);
+    was.groups = 4;
+    was.rank = rank;
+    was.replicas = replicas;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        bench *b = run(&loads, &was, SETTINGS(cases[i].limit));
+        const mill_report *r = report_of(b);
+        assert_near(look_ratio(r, "balancedness_vllm", "after"), 129.125 / cases[i].largest);
+        g_assert_cmpint(look_int(r, "moves_same_node", NULL) +
+                            look_int(r, "moves_cross_node", NULL),
+                        ==, cases[i].moves);
+        bench_destroy(b);
+    }
+}
+
 /* Nodes of unequal size are not what this plans for. */
 static void test_nodes_before(void) {
     static const double load[4] = {1, 1, 1, 1};
@@ -399,6 +428,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eplb/stage/moves", test_moves);
     g_test_add_func("/eplb/stage/names", test_names);
     g_test_add_func("/eplb/stage/limit", test_limit);
+    g_test_add_func("/eplb/stage/groups-move", test_groups_move);
     g_test_add_func("/eplb/stage/nodes-before", test_nodes_before);
     g_test_add_func("/eplb/stage/failed", test_failed);
     g_test_add_func("/eplb/stage/zero-layer", test_zero_layer);
