@@ -80,6 +80,19 @@ static ep_candidate *begin(ep_run *r, const int32_t *previous, const uint32_t *n
     return ep_run_add(r, node, r->floor);
 }
 
+/* The cap cannot be kept, or was not found to: what is best with any expert on any node. */
+static void plan_without_homes(ep_run *r, const ep_goal *goal) {
+    ep_search *s = r->s;
+    ep_task_settle(s, NULL);
+    if (goal->start) {
+        ep_adopt(s, goal->start);
+        ep_run_offer(r);
+    }
+    ep_run_starts(r, NULL, r->floor);
+    r->end = s->climb.work + r->means->work * s->task.slots;
+    ep_run_compete(r);
+}
+
 /* Groups are freed from their nodes one by one until the cap is kept. */
 void ep_plan_soft(ep_run *r, const ep_goal *goal, uint32_t *node) {
     ep_search *s = r->s;
@@ -97,11 +110,11 @@ void ep_plan_soft(ep_run *r, const ep_goal *goal, uint32_t *node) {
     uint64_t share = r->end / (s->task.shape->groups + 1);
     do {
         ep_task_settle(s, node);
+        ep_adopt(s, c->plan); /* slots that no group with a home could fill */
+        ep_state_get(&s->state, c->plan);
         ep_run_improve(r, c, cap, share);
         ep_state_set(&s->state, c->plan);
     } while (r->value > cap && free_group(s, node));
-    if (r->value > cap && goal->start && !limited) {
-        ep_adopt(s, goal->start); /* no group has a home by now */
-        ep_run_offer(r);
-    }
+    if (r->value > cap && !limited)
+        plan_without_homes(r, goal);
 }

@@ -81,11 +81,36 @@ static bool is_header(const csv *text) {
     return false;
 }
 
-/* Which form the named columns make. */
-static void understand_header(table *t) {
-    bool has[ROLE_IGNORED + 1] = {false}, layers = false;
+/* No two columns say the same. An index without a name gives way to a column of layers. */
+static mill_status check_roles(table *t) {
+    size_t at[ROLE_IGNORED] = {0}; /* column + 1 */
     for (size_t i = 0; i < t->n; i++) {
+        csv_field name = t->text.fields[i];
+        role what = t->roles[i];
+        if (what == ROLE_IGNORED)
+            continue;
+        size_t before = at[what];
+        at[what] = i + 1;
+        if (before == 0)
+            continue;
+        if (t->text.fields[before - 1].length == 0 && name.length > 0)
+            t->roles[before - 1] = ROLE_IGNORED;
+        else
+            return mill_fail(t->r->run, MILL_E_DATA,
+                             "%s:%llu: columns %zu and %zu, \"%.*s\", say the same: leave one out",
+                             t->r->name, (unsigned long long)t->text.line, before, i + 1,
+                             (int)name.length, name.text);
+    }
+    return MILL_OK;
+}
+
+/* Which form the named columns make. */
+static mill_status understand_header(table *t) {
+    bool has[ROLE_IGNORED + 1] = {false}, layers = false;
+    for (size_t i = 0; i < t->n; i++)
         t->roles[i] = role_of(t->text.fields[i]);
+    mill_status status = check_roles(t);
+    for (size_t i = 0; i < t->n; i++) {
         has[t->roles[i]] = true;
         layers |= layer_column(t->text.fields[i], &t->layer[i]);
     }
@@ -103,6 +128,7 @@ static void understand_header(table *t) {
             t->roles[i] = ROLE_VALUE;
         t->ignored += t->form == FORM_LIST && t->roles[i] == ROLE_IGNORED;
     }
+    return status;
 }
 
 static mill_status begin(table *t, bool *ret_header) {
@@ -110,9 +136,9 @@ static mill_status begin(table *t, bool *ret_header) {
     t->roles = mill_scratch(t->r->run, t->n * sizeof *t->roles);
     t->layer = mill_scratch(t->r->run, t->n * sizeof *t->layer);
     *ret_header = is_header(&t->text);
-    if (*ret_header)
-        understand_header(t);
-    else
+    if (*ret_header && understand_header(t) != MILL_OK)
+        return MILL_E_DATA;
+    if (!*ret_header)
         t->form = t->r->options->content == LD_ASSIGNMENTS ? FORM_ASSIGNMENTS : FORM_MATRIX;
     for (size_t i = 0; !*ret_header && i < t->n; i++)
         t->layer[i] = (int64_t)i + t->r->options->first_layer;
@@ -154,6 +180,10 @@ static mill_status read_place(table *t, place *ret) {
         if (!kit_parse_int(f.text, f.length, false, &ret->number[what]))
             return bad_field(t, i, "a whole number");
     }
+    if (ret->number[ROLE_LAYER] < 0)
+        return mill_fail(t->r->run, MILL_E_DATA, "%s:%llu: layer %lld; layers are numbered from 0",
+                         t->r->name, (unsigned long long)t->text.line,
+                         (long long)ret->number[ROLE_LAYER]);
     if (t->has_rank)
         kit_intern_add(t->ranks, (const char *)&ret->number[ROLE_RANK], sizeof(int64_t), 0);
     return MILL_OK;

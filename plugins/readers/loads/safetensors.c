@@ -119,6 +119,7 @@ static mill_status gather_file(ld_gather *g, const ld_reading *file, int64_t exp
     cJSON *header, *entry;
     const uint8_t *data;
     size_t room;
+    uint64_t all = (uint64_t)experts;
     mill_status status = open_header(file, &header, &data, &room);
     if (status != MILL_OK)
         return status;
@@ -135,13 +136,14 @@ static mill_status gather_file(ld_gather *g, const ld_reading *file, int64_t exp
             status = bad_tensor(file, entry->string);
             break;
         }
-        if (experts > 0 && a.shape[0] != (uint64_t)experts) {
-            status = mill_fail(file->run, MILL_E_DATA,
-                               "%s: tensor \"%s\" has %llu experts, meta_info.json says %lld",
-                               file->name, entry->string, (unsigned long long)a.shape[0],
-                               (long long)experts);
+        if (all > 0 && a.shape[0] != all) {
+            status = mill_fail(
+                file->run, MILL_E_DATA, "%s: tensor \"%s\" has %llu experts, %s %llu", file->name,
+                entry->string, (unsigned long long)a.shape[0],
+                experts > 0 ? "meta_info.json says" : "the one before it", (unsigned long long)all);
             break;
         }
+        all = a.shape[0];
         status = ld_gather_array(g, ld_gather_row(g, step, layer), &a);
         if (status != MILL_OK)
             break;

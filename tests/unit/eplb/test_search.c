@@ -261,6 +261,34 @@ static void test_soft(void) {
     layer_finish(&l);
 }
 
+/* Fewer groups than nodes: slots of a node that had no group are filled once groups are split. */
+static void test_soft_few_groups(void) {
+    static const uint32_t first[] = {0, 2, 4, 6, 8, 10, 12, 14, 16},
+                          node[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const double load[] = {17, 46, 859};
+    ep_shape shape = {.experts = 3,
+                      .slots = 16,
+                      .groups = 3,
+                      .nodes = 8,
+                      .gpus = 8,
+                      .first = first,
+                      .node = node,
+                      .distinct = true};
+    ep_loads loads = {3, 1, load};
+    ep_goal goal = plain;
+    goal.policy = EP_SOFT_NODES;
+    goal.cap = 1;
+    ep_search *s = ep_search_create(&shape);
+    int32_t best[16];
+    ep_answer answer;
+    ep_search_plan(s, &loads, &goal, best, &answer);
+    for (uint32_t i = 0; i < 16; i++)
+        g_assert_cmpint(best[i], >=, 0);
+    g_assert_false(answer.distinct_broken);
+    g_assert_cmpfloat(answer.value, <=, 859.0 / 8 + 17.0 / 2);
+    ep_search_destroy(s);
+}
+
 static void test_fits(void) {
     g_autoptr(GRand) random = g_rand_new_with_seed(8);
     layer l;
@@ -314,6 +342,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eplb-search/limit", test_limit);
     g_test_add_func("/eplb-search/failed", test_failed);
     g_test_add_func("/eplb-search/soft", test_soft);
+    g_test_add_func("/eplb-search/soft-few-groups", test_soft_few_groups);
     g_test_add_func("/eplb-search/fits", test_fits);
     g_test_add_func("/eplb-search/extremes", test_extremes);
     return g_test_run();

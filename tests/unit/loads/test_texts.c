@@ -121,6 +121,10 @@ static void test_bad_csv(void) {
         {"layer,expert,load\n0,1.5,2\n", ":2: column 2 is \"1.5\""},
         {"layer,expert,load\n0,-1,2\n", "expert -1 of layer 0"},
         {"layer,expert,load\n0,65536,2\n", "expert 65536 of layer 0"},
+        {"layer,expert,load\n0,0,1\n-1,0,2\n", ":3: layer -1; layers are numbered from 0"},
+        {"layer,expert,layer_id,load\n0,0,1,2\n",
+         ":1: columns 1 and 3, \"layer_id\", say the same: leave one out"},
+        {"layer,expert,tokens,load\n0,0,1,2\n", ":1: columns 3 and 4"},
         {"expert,load\n0,1\n", "expected columns layer, expert, load"},
         {"layer,expert,load\n", "no load in it"},
         {"token_pos,layer_0\n0,1\n1,x\n", ":3: column 2 is \"x\""},
@@ -129,6 +133,14 @@ static void test_bad_csv(void) {
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
         files_bad(files_put_text("a.txt", cases[i].text), NULL, cases[i].words);
+}
+
+/* An index without a name stands for layers only where no column does. */
+static void test_index(void) {
+    static const double right[] = {1, 2};
+    bench *b = read_text(",layer,expert,load\n0,0,0,1\n1,0,1,2\n", NULL);
+    files_same(files_loads(b), 1, 1, 2, right);
+    bench_destroy(b);
 }
 
 /* Few loads must not take memory for many. */
@@ -281,6 +293,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/loads/csv/ranks", test_ranks);
     g_test_add_func("/loads/csv/assignments", test_assignment_columns);
     g_test_add_func("/loads/csv/bad", test_bad_csv);
+    g_test_add_func("/loads/csv/index", test_index);
     g_test_add_func("/loads/csv/sparse", test_sparse);
     g_test_add_func("/loads/csv/list-without-names", test_list_without_names);
     g_test_add_func("/loads/invalid", test_invalid);
