@@ -138,6 +138,14 @@ static const char *experts_of(const eplb_analysis *a, const ep_layer *l, uint32_
 
 static void tell_gpus(kit_report *r, const eplb_analysis *a) {
     const ep_shape *s = &a->problem.shape;
+    int64_t rows = (int64_t)a->problem.n * s->gpus;
+    if (rows > a->options->gpu_rows) {
+        kit_note(r, MILL_INFO, "gpus",
+                 "What each GPU holds is not listed, since that takes %lld rows (gpu-rows). "
+                 "plan.write writes the plan.",
+                 (long long)rows);
+        return;
+    }
     kit_table *t = kit_table_begin(r, "gpus", "GPUs", "Loads of a step.");
     kit_table_column(t, MILL_KIND_ID, "layer", "layer", NULL, NULL);
     kit_table_column(t, MILL_KIND_ID, "node", "node", NULL, NULL);
@@ -185,8 +193,7 @@ void eplb_tell_layers(kit_report *r, const eplb_analysis *a) {
     tell_loads(r, a);
     tell_placements(r, a);
     tell_hot(r, a);
-    if (a->options->detail)
-        tell_gpus(r, a);
+    tell_gpus(r, a);
     for (uint32_t i = 0; i < a->problem.n; i++)
         add_series(r, a, &a->layers[i], "before", &a->layers[i].before);
     for (uint32_t i = 0; i < a->problem.n; i++)

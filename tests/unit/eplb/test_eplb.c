@@ -124,6 +124,18 @@ static void test_example(void) {
     bench_destroy(b);
 }
 
+/* Either the whole table of GPUs, or a note. */
+static void test_gpu_rows(void) {
+    mill_expert_load loads = loads_of(example, 1, 2, 12);
+    bench *b = run(&loads, NULL, SETTINGS(EXAMPLE, "gpu-rows=16"));
+    g_assert_cmpuint(look_table(report_of(b), "gpus")->rows, ==, 16);
+    g_assert_null(look_note(report_of(b), "gpus"));
+    bench_destroy(b);
+    b = run(&loads, NULL, SETTINGS(EXAMPLE, "gpu-rows=15"));
+    g_assert_nonnull(strstr(look_note(report_of(b), "gpus")->text, "16 rows"));
+    bench_destroy(b);
+}
+
 /* The search keeps the policy and is no worse than eplb.py. */
 static void test_better(void) {
     mill_expert_load loads = loads_of(example, 1, 2, 12);
@@ -424,6 +436,7 @@ int main(int argc, char **argv) {
     module = bench_open("plugins/planners/eplb/eplb.so");
     g_test_add_func("/eplb/stage/example", test_example);
     g_test_add_func("/eplb/stage/better", test_better);
+    g_test_add_func("/eplb/stage/gpu-rows", test_gpu_rows);
     g_test_add_func("/eplb/stage/jobs", test_jobs);
     g_test_add_func("/eplb/stage/moves", test_moves);
     g_test_add_func("/eplb/stage/names", test_names);
