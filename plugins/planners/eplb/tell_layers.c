@@ -177,10 +177,11 @@ static void add_series(kit_report *r, const eplb_analysis *a, const ep_layer *l,
     }
     kit_series(r, &(mill_series){
                       .size = sizeof(mill_series),
+                      .kind = MILL_SERIES_HEAT,
                       .id = ep_text(a->problem.run, "heat_%s_%lld", id, (long long)l->number),
-                      .label = ep_text(a->problem.run, "layer %lld, %s", (long long)l->number, id),
+                      .label = ep_text(a->problem.run, "layer %lld", (long long)l->number),
                       .x_label = "GPU",
-                      .y_label = "load / mean",
+                      .y_label = ep_text(a->problem.run, "load / mean, %s", id),
                       .n = gpus,
                       .x = x,
                       .y = y,
