@@ -72,7 +72,7 @@ mill_status ld_gather_cell(ld_gather *g, size_t row, int64_t expert, double **re
 }
 
 mill_status ld_gather_add(ld_gather *g, size_t row, int64_t expert, double load) {
-    double *cell;
+    double *cell = NULL;
     mill_status status = ld_gather_cell(g, row, expert, &cell);
     if (status == MILL_OK)
         *cell = isnan(*cell) ? load : *cell + load;

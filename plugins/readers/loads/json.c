@@ -63,7 +63,7 @@ static mill_status copy(nest *t, const cJSON *array, unsigned depth, uint64_t *r
     uint64_t n = (uint64_t)cJSON_GetArraySize(array);
     if (!cJSON_IsArray(array) || n != t->dims[depth])
         return uneven(t, depth, n);
-    if (depth + 1 == t->depth)
+    if (depth + 1 == t->depth || depth + 1 == DEEPEST)
         return copy_loads(t, array, (*row)++);
     const cJSON *inner;
     mill_status status = MILL_OK;
