@@ -185,8 +185,7 @@ static bool plan_near(ep_run *r, const ep_goal *goal) {
 
 static void plan_by_policy(ep_run *r, const ep_goal *goal, uint32_t *node) {
     ep_search *s = r->s;
-    bool limited =
-        goal->previous && goal->moves != MILL_UNKNOWN && goal->moves < (int64_t)s->task.slots;
+    bool limited = goal->previous && goal->moves != MILL_UNKNOWN;
     ep_task_remember(s, NULL, MILL_UNKNOWN);
     if (goal->policy == EP_SOFT_NODES)
         ep_plan_soft(r, goal, node);
@@ -197,6 +196,9 @@ static void plan_by_policy(ep_run *r, const ep_goal *goal, uint32_t *node) {
 void ep_search_plan(ep_search *s, const ep_loads *loads, const ep_goal *goal, int32_t *ret_plan,
                     ep_answer *ret_answer) {
     const ep_shape *shape = s->task.shape;
+    ep_goal within = *goal;
+    if (within.moves >= (int64_t)shape->slots)
+        within.moves = MILL_UNKNOWN; /* no plan takes more */
     double part = ep_task_load(s, loads, goal->objective);
     uint32_t *node = kit_alloc(2 * (size_t)shape->groups, sizeof *node);
     ep_run r;
@@ -206,7 +208,7 @@ void ep_search_plan(ep_search *s, const ep_loads *loads, const ep_goal *goal, in
         memcpy(ret_plan, goal->start, shape->slots * sizeof *ret_plan);
         r.floor = part > 0 ? ep_bound(s, loads, goal->policy, goal->objective) / part : 0;
     } else {
-        plan_by_policy(&r, goal, node);
+        plan_by_policy(&r, &within, node);
     }
     double value = ep_value(shape, loads, goal->objective, ret_plan);
     *ret_answer = (ep_answer){
