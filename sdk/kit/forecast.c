@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forecasts of expert loads. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tracemill/kit/arena.h>
@@ -50,13 +51,13 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Nearest rank: the least value that at least this share of all is not above. */
+/* Nearest rank: the least value that at least this share of all is not above. 7 % of 100 is 7,
+ * though a product of doubles is above. */
 static void quantile(const double *first, uint64_t steps, size_t cells, double share,
                      double *ret_load) {
     double *values = kit_alloc(steps, sizeof *values);
-    double rank = share * (double)steps;
-    uint64_t at = (uint64_t)rank;
-    at -= at > 0 && (double)at == rank;
+    uint64_t at = (uint64_t)ceil(share * (double)steps * (1 - 1e-12));
+    at -= at > 0;
     for (size_t i = 0; i < cells; i++) {
         for (uint64_t s = 0; s < steps; s++)
             values[s] = first[s * cells + i];

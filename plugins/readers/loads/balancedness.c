@@ -76,7 +76,8 @@ static void read_entry(record *r, engine kind, const char *text, int64_t warm_up
         good = good && field(text, engines[kind].number, &x);
     else
         good = good && field(text, engines[kind].mean, &mean) &&
-               field(text, engines[kind].max, &max) && mean >= 0 && max >= 0;
+               field(text, engines[kind].max, &max) && mean >= 0 &&
+               mean < max + 0.01; /* printed with two decimals */
     if (!good && r->broken++ == 0)
         r->first_broken = line;
     if (!good)
@@ -109,11 +110,14 @@ static mill_status read_log(mill_run *run, const options *o, record records[ENGI
     char *line = NULL;
     size_t room = 0;
     mill_status status = MILL_OK;
-    for (*ret_lines = 0; getline(&line, &room, file) >= 0; ++*ret_lines) {
+    ssize_t length;
+    for (*ret_lines = 0; (length = getline(&line, &room, file)) >= 0; ++*ret_lines) {
         if (*ret_lines % 4096 == 0 && mill_cancelled(run)) {
             status = MILL_E_CANCELLED;
             break;
         }
+        for (char *at = line; (at = memchr(at, '\0', (size_t)(line + length - at)));)
+            *at++ = ' '; /* left by a crash, or by a second writer */
         read_line(records, line, o->warm_up, *ret_lines + 1);
     }
     if (ferror(file))

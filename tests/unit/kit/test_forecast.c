@@ -34,6 +34,17 @@ static void test_quantile(void) {
         assert_forecast(
             (kit_forecast_rule){.method = KIT_FORECAST_QUANTILE, .quantile = cases[i].quantile}, 4,
             cases[i].first, cases[i].second);
+    /* Each percentile of 1 to 100. */
+    double load[100], percentile;
+    for (int i = 0; i < 100; i++)
+        load[i] = i + 1;
+    mill_expert_load rising = {
+        .size = sizeof rising, .layers = 1, .experts = 1, .steps = 100, .load = load};
+    for (int i = 1; i <= 100; i++) {
+        kit_forecast_rule rule = {.method = KIT_FORECAST_QUANTILE, .quantile = i / 100.0};
+        kit_forecast(&rising, 100, &rule, &percentile);
+        g_assert_cmpfloat(percentile, ==, i);
+    }
 }
 
 /* Steps after the end are not looked at, and a window longer than the history is all of it. */

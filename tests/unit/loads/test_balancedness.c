@@ -40,6 +40,23 @@ static void test_vllm(void) {
     bench_destroy(b);
 }
 
+/* Bytes of 0 before a line, and an average above the largest. */
+static void test_odd_lines(void) {
+    static const char log[] = "\0\0\0" VLLM "EPLB step: avg_tokens=10.00, max_tokens=20, "
+                              "balancedness=0.5000\n" VLLM
+                              "EPLB step: avg_tokens=30.00, max_tokens=20, balancedness=0.5000\n";
+    g_autofree char *path = files_put("odd.log", log, sizeof log - 1);
+    g_autofree char *file = g_strdup_printf("path=%s", path);
+    bench *b = bench_create(loads_module, "balancedness.read");
+    bench_option(b, file);
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    const mill_report *r = files_report(b);
+    g_assert_cmpint(look_int(r, "steps", "vLLM"), ==, 1);
+    g_assert_cmpfloat(look_ratio(r, "weighted", "vLLM"), ==, 0.5);
+    g_assert_nonnull(strstr(look_note(r, "broken_lines")->text, "1 of 2, the first is line 2"));
+    bench_destroy(b);
+}
+
 static char *sglang_line(int pass, double balancedness) {
     char value[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(value, sizeof value, "%.3f", balancedness);
@@ -90,6 +107,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     files_init();
     g_test_add_func("/balancedness/vllm", test_vllm);
+    g_test_add_func("/balancedness/odd-lines", test_odd_lines);
     g_test_add_func("/balancedness/sglang", test_sglang);
     g_test_add_func("/balancedness/nothing", test_nothing);
     int result = g_test_run();
