@@ -29,6 +29,12 @@ static uint32_t place_of(const int64_t *numbers, uint32_t n, int64_t number) {
 
 /* ---------------------------------------------------------------- layers */
 
+static int compare_places(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* In the order of the loads, in whatever order they are asked for. */
 static mill_status choose_layers(ep_problem *p) {
     const mill_expert_load *l = p->loads;
     const int64_t *wanted = p->options->layers.v;
@@ -47,6 +53,7 @@ static mill_status choose_layers(ep_problem *p) {
             return mill_fail(p->run, MILL_E_CONFIG, "layers: %" PRId64 " stands there twice",
                              wanted[i]);
     }
+    qsort(layer, p->n, sizeof *layer, compare_places);
     return MILL_OK;
 }
 

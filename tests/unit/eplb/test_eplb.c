@@ -417,6 +417,17 @@ static void test_other_sizes(void) {
     bench_destroy(b);
 }
 
+/* Layers keep the order of the loads, which plans in files need. */
+static void test_layers(void) {
+    static const double load[6] = {1, 2, 3, 4, 5, 6};
+    mill_expert_load loads = loads_of(load, 1, 3, 2);
+    bench *b = run(&loads, NULL, SETTINGS("gpus=2", "layers=2,0"));
+    g_assert_cmpuint(plan_of(b)->layers, ==, 2);
+    g_assert_cmpint(plan_of(b)->layer[0], ==, 0);
+    g_assert_cmpint(plan_of(b)->layer[1], ==, 2);
+    bench_destroy(b);
+}
+
 /* Nodes that do not divide the groups: eplb.py plans without either, and it is said. */
 static void test_fallback(void) {
     static const double load[12] = {71, 12, 95, 40, 8, 133, 27, 64, 150, 19, 88, 33};
@@ -449,6 +460,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/eplb/stage/faults", test_faults);
     g_test_add_func("/eplb/stage/uneven", test_uneven);
     g_test_add_func("/eplb/stage/other-sizes", test_other_sizes);
+    g_test_add_func("/eplb/stage/layers", test_layers);
     g_test_add_func("/eplb/stage/fallback", test_fallback);
     return g_test_run();
 }
