@@ -11,7 +11,7 @@ const char *const kit_forecast_methods[] = {
     [KIT_FORECAST_LAST] = "last", [KIT_FORECAST_METHODS] = NULL,
 };
 
-static uint64_t steps_used(const kit_forecast_rule *rule, uint64_t steps) {
+uint64_t kit_forecast_steps(const kit_forecast_rule *rule, uint64_t steps) {
     if (rule->method == KIT_FORECAST_LAST)
         return 1;
     return rule->window > 0 && (uint64_t)rule->window < steps ? (uint64_t)rule->window : steps;
@@ -70,7 +70,7 @@ static void quantile(const double *first, uint64_t steps, size_t cells, double s
 void kit_forecast(const mill_expert_load *history, uint64_t end, const kit_forecast_rule *rule,
                   double *ret_load) {
     size_t cells = (size_t)history->layers * history->experts;
-    uint64_t steps = steps_used(rule, end);
+    uint64_t steps = kit_forecast_steps(rule, end);
     const double *first = mill_expert_load_at(history, end - steps, 0);
     switch ((kit_forecast_method)rule->method) {
     case KIT_FORECAST_EXPONENTIAL:
@@ -89,7 +89,7 @@ void kit_forecast(const mill_expert_load *history, uint64_t end, const kit_forec
 
 const char *kit_forecast_text(char text[KIT_FORECAST_TEXT], const kit_forecast_rule *rule,
                               uint64_t steps) {
-    unsigned long long used = steps_used(rule, steps);
+    unsigned long long used = kit_forecast_steps(rule, steps);
     const char *plural = used == 1 ? "" : "s";
     switch ((kit_forecast_method)rule->method) {
     case KIT_FORECAST_EXPONENTIAL:

@@ -6,6 +6,7 @@
  * Gaps are to the better of the oracle's lower bound and our own, mean and largest over the layers.
  * Times are of the processor, for a layer, mean and largest; eplb.py's were recorded elsewhere. */
 #include "oracle.h"
+#include "reference.h"
 #include "search.h"
 
 #include <math.h>
@@ -65,6 +66,23 @@ static void run(const oracle_case *c, ep_search *s, ep_effort effort, result *re
     }
 }
 
+/* eplb.py's own plan. */
+static void run_reference(const oracle_case *c, spread *ret_ms) {
+    const ep_shape *shape = &c->shape;
+    g_autofree int32_t *plan = g_new(int32_t, shape->slots);
+    g_autofree float *load = g_new(float, shape->experts);
+    ep_reference *r = ep_reference_create(shape->experts, shape->slots, shape->groups, shape->nodes,
+                                          shape->gpus, c->hierarchical, EP_SORT_STABLE);
+    for (uint32_t l = 0; l < c->layers; l++) {
+        for (uint32_t e = 0; e < shape->experts; e++)
+            load[e] = (float)c->load[(size_t)l * shape->experts + e];
+        double began = now_ms();
+        ep_reference_plan(r, load, plan, NULL);
+        add(ret_ms, now_ms() - began);
+    }
+    ep_reference_destroy(r);
+}
+
 static void result_finish(result *r) {
     g_free(r->value);
     g_free(r->bound);
@@ -78,7 +96,7 @@ static void bench_case(const oracle_case *c) {
     result fast, best;
     run(c, s, EP_SEARCH_FAST, &fast);
     run(c, s, EP_SEARCH_BEST, &best);
-    spread gaps[4] = {0}, times[3] = {0};
+    spread gaps[4] = {0}, times[4] = {0};
     for (uint32_t l = 0; l < c->layers; l++) {
         const struct oracle_layer *known = &c->known[l];
         ep_loads loads = {shape.experts, 1, c->load + (size_t)l * shape.experts};
@@ -91,13 +109,14 @@ static void bench_case(const oracle_case *c) {
         add(&gaps[2], 100 * (best.value[l] / bound - 1));
         add(&gaps[3], 100 * (known->best_distinct / bound - 1));
         add(&times[0], c->layer_ms);
-        add(&times[1], fast.ms[l]);
-        add(&times[2], best.ms[l]);
+        add(&times[2], fast.ms[l]);
+        add(&times[3], best.ms[l]);
     }
+    run_reference(c, &times[1]);
     g_print("%-24s %4u %3u", c->name, shape.slots, shape.slots / shape.gpus);
     for (int i = 0; i < 4; i++)
         print_spread(&gaps[i], 3);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         print_spread(&times[i], 2);
     g_print("\n");
     result_finish(&fast);
@@ -121,7 +140,7 @@ int main(int argc, char **argv) {
     g_autoptr(GPtrArray) cases = oracle_cases(folder);
     g_print(
         "%-32s | gap to the bound in %%: eplb.py, fast, best, best known | ms a layer: eplb.py, "
-        "fast, best\n%-24s %4s %3s\n",
+        "reference, fast, best\n%-24s %4s %3s\n",
         "no duplicates but in eplb.py", "case", "R", "S");
     for (guint i = 0; i < cases->len; i++)
         if (asked_for(cases->pdata[i], argc, argv))

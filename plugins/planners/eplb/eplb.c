@@ -35,11 +35,14 @@ static const mill_option options[] = {
      .max = 100000,
      .unit = "rows",
      .help = "How many of the hottest experts are listed."},
-    {.name = "detail",
-     .type = MILL_OPT_BOOL,
-     .offset = MILL_OPT_OFF(eplb_options, detail, BOOL),
-     .def = "no",
-     .help = "Also list what each GPU holds in each layer, and its load."},
+    {.name = "gpu-rows",
+     .type = MILL_OPT_INT,
+     .offset = MILL_OPT_OFF(eplb_options, gpu_rows, INT),
+     .def = "64",
+     .min = 0,
+     .max = 1e9,
+     .unit = "rows",
+     .help = "List what each GPU holds in each layer, and its load, if that takes no more rows."},
     {.name = "min-gain",
      .type = MILL_OPT_NUM,
      .offset = MILL_OPT_OFF(eplb_options, min_gain, NUM),
@@ -82,7 +85,7 @@ static mill_expert_plan *plan_of(const eplb_analysis *a) {
                                .first = s->first,
                                .node = s->node,
                                .expert = expert,
-                               .rank = rank,
+                               .rank = p->reference ? rank : NULL, /* else by slot */
                                .layer = p->loads->layer || p->options->layers.n ? layer : NULL,
                            });
 }

@@ -9,8 +9,8 @@
 
 typedef struct eplb_options {
     ep_options common;
-    bool what_if, detail;
-    int64_t top;
+    bool what_if;
+    int64_t top, gpu_rows;
     double min_gain;
 } eplb_options;
 

@@ -87,7 +87,7 @@ static void find_policy(kit_report *r, const eplb_analysis *a) {
     if (cost >= a->options->min_gain)
         find(r, a, "E4", "all layers",
              ep_text(a->problem.run,
-                     "that groups stay on their nodes costs %.1f %% of the largest GPU load",
+                     "the largest GPU loads are %.1f %% higher since groups stay on their nodes",
                      100 * cost),
              "compare with the time of transfers between nodes; policy = soft-nodes splits only "
              "the groups that must be");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
+#include <tracemill/kit/expert_plan.h>
 
 void ep_counts(const ep_shape *shape, const int32_t *plan, uint32_t *ret_count) {
     memset(ret_count, 0, shape->experts * sizeof *ret_count);
@@ -14,16 +15,23 @@ void ep_counts(const ep_shape *shape, const int32_t *plan, uint32_t *ret_count) 
             ret_count[plan[s]]++;
 }
 
+mill_expert_plan ep_place(const ep_shape *shape) {
+    return (mill_expert_plan){
+        .experts = shape->experts,
+        .slots = shape->slots,
+        .gpus = shape->gpus,
+        .nodes = shape->nodes,
+        .first = shape->first,
+        .node = shape->node,
+    };
+}
+
 static void loads_of_counts(const ep_shape *shape, const double *load, const int32_t *plan,
                             const uint32_t *count, double *ret_load) {
-    for (uint32_t g = 0; g < shape->gpus; g++) {
-        double sum = 0;
-        for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++)
-            if (plan[s] >= 0)
-                sum += load[plan[s]] / count[plan[s]];
-        double speed = shape->speed ? shape->speed[g] : 1;
-        ret_load[g] = speed > 0 ? sum / speed : NAN;
-    }
+    mill_expert_plan place = ep_place(shape);
+    kit_gpu_loads(&place, load, plan, count, ret_load);
+    for (uint32_t g = 0; shape->speed && g < shape->gpus; g++)
+        ret_load[g] = shape->speed[g] > 0 ? ret_load[g] / shape->speed[g] : NAN;
 }
 
 void ep_gpu_loads(const ep_shape *shape, const double *load, const int32_t *plan,

@@ -40,6 +40,9 @@ typedef enum ep_policy {
     EP_SOFT_NODES,   /* as few groups split over nodes as the cap on imbalance allows */
 } ep_policy;
 
+/* Its GPUs in the form that the kit takes. */
+mill_expert_plan ep_place(const ep_shape *shape);
+
 /* Σ over the slots of each GPU, over speed: ret_load[gpus]. NaN for a failed GPU. */
 void ep_gpu_loads(const ep_shape *shape, const double *load, const int32_t *plan, double *ret_load);
 

@@ -112,7 +112,6 @@ static mill_status value_layer(mill_run *run, void *arg, size_t i) {
     double *load = ep_layer_loads(p, (uint32_t)i, 0, p->loads->steps);
     double *mean = kit_alloc(s->experts, sizeof *mean), *gpu = kit_alloc(s->gpus, sizeof *gpu);
     int32_t *plan = kit_alloc(s->slots, sizeof *plan);
-    uint32_t *rank = kit_alloc(s->slots, sizeof *rank);
     ep_loads loads = {s->experts, (uint32_t)p->loads->steps, load};
     ep_answer answer;
     int32_t *held = p->previous ? kit_alloc(s->slots, sizeof *held) : NULL;
@@ -120,13 +119,13 @@ static mill_status value_layer(mill_run *run, void *arg, size_t i) {
         ep_before(p, (uint32_t)i, plan);
         ep_held(p, plan, held);
     }
-    ep_plan_layer(p, &loads, held, plan, rank, &answer);
+    ep_plan_layer(p, &loads, held, plan, NULL, &answer);
     ep_mean_of_steps(&loads, mean);
     ep_gpu_loads(s, mean, plan, gpu);
     v->max[i] = largest(gpu, s->gpus);
     v->mean[i] = ep_mean_load(s, mean);
     v->bound[i] = p->options->objective == EP_MEAN ? answer.bound : NAN;
-    void *all[] = {load, mean, gpu, plan, rank, held};
+    void *all[] = {load, mean, gpu, plan, held};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
     return MILL_OK;

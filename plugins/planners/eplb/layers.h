@@ -25,7 +25,7 @@ typedef struct ep_layer {
     int64_t number;
     double *load; /* of each expert, in the mean over the steps */
     ep_placement before, after;
-    uint32_t *rank;
+    uint32_t *rank; /* of the replicas in `after`, if the plan is eplb.py's as it is */
     ep_answer answer;
     ep_moves moves;
 } ep_layer;

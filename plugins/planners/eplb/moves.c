@@ -5,43 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/kit/arena.h>
+#include <tracemill/kit/expert_plan.h>
 
-/* Which experts each place (a GPU, or a node) holds: [places][experts]. */
-static bool *held_by(const ep_shape *shape, const int32_t *plan, const uint32_t *place,
-                     uint32_t places) {
-    bool *held = kit_alloc((size_t)places * shape->experts, sizeof *held);
-    for (uint32_t g = 0; g < shape->gpus; g++) {
-        bool *row = held + (size_t)(place ? place[g] : g) * shape->experts;
+ep_moves ep_count_moves(const ep_shape *shape, const int32_t *before, const int32_t *after) {
+    mill_expert_plan place = ep_place(shape);
+    kit_moves m = kit_count_moves(&place, before, after, NULL);
+    return (ep_moves){m.same_gpu, m.same_node, m.cross_node + m.unknown};
+}
+
+/* Which experts each GPU holds: [gpus][experts]. */
+static bool *held_by(const ep_shape *shape, const int32_t *plan) {
+    bool *held = kit_alloc((size_t)shape->gpus * shape->experts, sizeof *held);
+    for (uint32_t g = 0; g < shape->gpus; g++)
         for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++)
             if (plan[s] >= 0)
-                row[plan[s]] = true;
-    }
+                held[(size_t)g * shape->experts + (uint32_t)plan[s]] = true;
     return held;
 }
 
-ep_moves ep_count_moves(const ep_shape *shape, const int32_t *before, const int32_t *after) {
-    bool *gpu = held_by(shape, before, NULL, shape->gpus);
-    bool *node = held_by(shape, before, shape->node, shape->nodes);
-    ep_moves moves = {0};
-    for (uint32_t g = 0; g < shape->gpus; g++) {
-        bool *here = gpu + (size_t)g * shape->experts;
-        const bool *near = node + (size_t)shape->node[g] * shape->experts;
-        for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++) {
-            int32_t e = after[s];
-            if (e < 0 || e == before[s])
-                continue;
-            if (here[e])
-                moves.same_gpu++;
-            else if (near[e])
-                moves.same_node++;
-            else
-                moves.cross_node++;
-            here[e] = true; /* a second replica is copied from the first */
-        }
+/* Experts of the set of GPU g in `plan` that GPU h does not hold in `before`. */
+static int32_t cost_of(const ep_shape *shape, const bool *held, const int32_t *plan, uint32_t g,
+                       uint32_t h) {
+    const bool *there = held + (size_t)h * shape->experts;
+    int32_t cost = 0;
+    for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++) {
+        bool again = false; /* a second replica is copied from the first */
+        for (uint32_t i = shape->first[g]; i < s; i++)
+            again |= plan[i] == plan[s];
+        cost += plan[s] >= 0 && !again && !there[plan[s]];
     }
-    free(node);
-    free(gpu);
-    return moves;
+    return cost;
+}
+
+uint32_t ep_busiest(const ep_shape *shape, const int32_t *before, const int32_t *after) {
+    bool *held = held_by(shape, before);
+    int32_t most = 0;
+    for (uint32_t g = 0; g < shape->gpus; g++) {
+        int32_t cost = cost_of(shape, held, after, g, g);
+        most = cost > most ? cost : most;
+    }
+    free(held);
+    return (uint32_t)most;
 }
 
 /* ---------------------------------------------------------------- relabel */
@@ -141,22 +145,6 @@ static int32_t forbidden(const ep_shape *shape) {
     return (int32_t)shape->slots + 1;
 }
 
-/* Experts of the set of GPU g in `plan` that GPU h does not hold in `before`. */
-static int32_t cost_of(const ep_shape *shape, const bool *held, const int32_t *plan, uint32_t g,
-                       uint32_t h) {
-    if (!alike(shape, g, h))
-        return forbidden(shape);
-    const bool *there = held + (size_t)h * shape->experts;
-    int32_t cost = 0;
-    for (uint32_t s = shape->first[g]; s < shape->first[g + 1]; s++) {
-        bool again = false; /* a second replica is copied from the first */
-        for (uint32_t i = shape->first[g]; i < s; i++)
-            again |= plan[i] == plan[s];
-        cost += plan[s] >= 0 && !again && !there[plan[s]];
-    }
-    return cost;
-}
-
 /* A run of GPUs [from, from + n) of the plan to the run [to, to + n): ret_set[n] is the GPU, from
  * 0, whose set each gets. */
 static int32_t match(const ep_shape *shape, const bool *held, const int32_t *plan, uint32_t from,
@@ -164,7 +152,9 @@ static int32_t match(const ep_shape *shape, const bool *held, const int32_t *pla
     int32_t *cost = kit_alloc((size_t)n * n, sizeof *cost);
     for (uint32_t g = 0; g < n; g++)
         for (uint32_t h = 0; h < n; h++)
-            cost[(size_t)g * n + h] = cost_of(shape, held, plan, from + g, to + h);
+            cost[(size_t)g * n + h] = alike(shape, from + g, to + h)
+                                          ? cost_of(shape, held, plan, from + g, to + h)
+                                          : forbidden(shape);
     int32_t sum = assign(n, cost, ret_set);
     free(cost);
     return sum;
@@ -201,7 +191,7 @@ static void match_nodes(const ep_shape *shape, const bool *held, const int32_t *
 }
 
 void ep_relabel(const ep_shape *shape, const int32_t *before, bool hierarchical, int32_t *plan) {
-    bool *held = held_by(shape, before, NULL, shape->gpus);
+    bool *held = held_by(shape, before);
     uint32_t *source = kit_alloc(shape->gpus, sizeof *source);
     int32_t *old = kit_alloc(shape->slots, sizeof *old);
     memcpy(old, plan, shape->slots * sizeof *old);

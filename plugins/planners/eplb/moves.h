@@ -9,10 +9,13 @@
 typedef struct ep_moves {
     uint32_t same_gpu;   /* the GPU held it already: in another slot */
     uint32_t same_node;  /* another GPU of the node did */
-    uint32_t cross_node; /* only other nodes did */
+    uint32_t cross_node; /* only other nodes did, or no GPU that works */
 } ep_moves;              /* same_node + cross_node are (GPU, expert) pairs to load */
 
 ep_moves ep_count_moves(const ep_shape *shape, const int32_t *before, const int32_t *after);
+
+/* The most experts that one GPU must load. */
+uint32_t ep_busiest(const ep_shape *shape, const int32_t *before, const int32_t *after);
 
 /* Gives the sets of experts of `plan` to GPUs (within a node, and nodes with equal shapes among
  * each other, if hierarchical) so that the fewest must be loaded: an assignment problem. The

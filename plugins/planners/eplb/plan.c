@@ -80,13 +80,6 @@ static void search(const ep_problem *p, const ep_loads *loads, const int32_t *he
     free(start);
 }
 
-static void number_replicas(const ep_shape *s, const int32_t *plan, uint32_t *ret_rank) {
-    uint32_t *count = kit_alloc(s->experts, sizeof *count);
-    for (uint32_t slot = 0; slot < s->slots; slot++)
-        ret_rank[slot] = plan[slot] == MILL_NO_EXPERT ? 0 : count[plan[slot]]++;
-    free(count);
-}
-
 void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *held,
                    int32_t *ret_plan, uint32_t *ret_rank, ep_answer *ret_answer) {
     if (p->starts)
@@ -100,7 +93,6 @@ void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *he
         ep_relabel(&p->shape, held, p->policy != EP_GLOBAL, ret_plan);
     if (held && p->options->keep_slots)
         ep_keep_slots(&p->shape, held, ret_plan);
-    number_replicas(&p->shape, ret_plan, ret_rank);
 }
 
 const char *ep_policy_text(const ep_problem *p) {

@@ -70,8 +70,7 @@ void ep_before(const ep_problem *p, uint32_t i, int32_t *ret_plan);
 void ep_held(const ep_problem *p, const int32_t *before, int32_t *ret_held);
 
 /* Plans one layer: [any thread]. held: what the slots hold, where moves are to be few; or NULL.
- * ret_rank: of the replicas, as eplb.py numbers them where its plan is taken as it is, else in the
- * order of the slots. */
+ * ret_rank: of the replicas, where eplb.py's plan is taken as it is; or NULL. */
 void ep_plan_layer(const ep_problem *p, const ep_loads *loads, const int32_t *held,
                    int32_t *ret_plan, uint32_t *ret_rank, ep_answer *ret_answer);
 

@@ -175,7 +175,8 @@ void ep_reference_plan(ep_reference *r, const float *load, int32_t *ret_expert,
         for (uint32_t i = 0; i < replicas; i++) {
             size_t to = (size_t)n * replicas + r->gpu[i] * slots + r->slot[i];
             ret_expert[to] = (int32_t)expert[r->held[i]];
-            ret_rank[to] = r->number[i];
+            if (ret_rank)
+                ret_rank[to] = r->number[i];
         }
     }
 }

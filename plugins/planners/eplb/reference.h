@@ -17,8 +17,8 @@ const char *ep_reference_fault(mill_run *run, int64_t experts, int64_t replicas,
                                int64_t nodes, int64_t gpus, bool hierarchical);
 
 /* Plans one layer of float32 loads (NaN, infinite, negative: as eplb.py takes them). Sizes were
- * checked; all GPUs have replicas / gpus slots. ret_expert, ret_rank: [replicas]. The workspace is
- * used again by the next layer; one thread each. */
+ * checked; all GPUs have replicas / gpus slots. ret_expert: [replicas]; ret_rank likewise, or NULL.
+ * The workspace is used again by the next layer; one thread each. */
 typedef struct ep_reference ep_reference;
 ep_reference *ep_reference_create(uint32_t experts, uint32_t replicas, uint32_t groups,
                                   uint32_t nodes, uint32_t gpus, bool hierarchical, ep_sort sort);

@@ -52,8 +52,7 @@ static double *expected(const walk *w, size_t layer, ep_loads *ret_loads) {
     const kit_forecast_rule *rule = &w->a->options->rule;
     uint32_t experts = p->shape.experts;
     if (rule->method == KIT_FORECAST_MEAN) {
-        uint64_t steps =
-            rule->window && (uint64_t)rule->window < w->step ? (uint64_t)rule->window : w->step;
+        uint64_t steps = kit_forecast_steps(rule, w->step);
         double *load = ep_layer_loads(p, (uint32_t)layer, w->step - steps, steps);
         *ret_loads = (ep_loads){experts, (uint32_t)steps, load};
         return load;
@@ -62,22 +61,6 @@ static double *expected(const walk *w, size_t layer, ep_loads *ret_loads) {
     memcpy(load, w->forecast + (size_t)p->layer[layer] * experts, experts * sizeof *load);
     *ret_loads = (ep_loads){experts, 1, load};
     return load;
-}
-
-/* The most experts that one GPU must load. */
-static uint32_t count_busiest(const ep_shape *s, const int32_t *held, const int32_t *plan) {
-    int32_t *one = kit_alloc(s->slots, sizeof *one);
-    uint32_t most = 0;
-    for (uint32_t g = 0; g < s->gpus; g++) {
-        memcpy(one, held, s->slots * sizeof *one);
-        for (uint32_t slot = s->first[g]; slot < s->first[g + 1]; slot++)
-            one[slot] = plan[slot];
-        ep_moves moves = ep_count_moves(s, held, one);
-        uint32_t n = moves.same_node + moves.cross_node;
-        most = n > most ? n : most;
-    }
-    free(one);
-    return most;
 }
 
 static mill_status replan_layer(mill_run *run, void *arg, size_t i) {
@@ -90,12 +73,10 @@ static mill_status replan_layer(mill_run *run, void *arg, size_t i) {
     ep_answer answer;
     double *load = expected(w, i, &loads);
     int32_t *held = kit_alloc(s->slots, sizeof *held), *plan = plan_at(w, w->next, i);
-    uint32_t *rank = kit_alloc(s->slots, sizeof *rank);
     ep_held(p, plan_at(w, w->now, i), held);
-    ep_plan_layer(p, &loads, w->planned ? held : NULL, plan, rank, &answer);
+    ep_plan_layer(p, &loads, w->planned ? held : NULL, plan, NULL, &answer);
     w->moves[i] = ep_count_moves(s, held, plan);
-    w->busiest[i] = count_busiest(s, held, plan);
-    free(rank);
+    w->busiest[i] = ep_busiest(s, held, plan);
     free(held);
     free(load);
     return MILL_OK;

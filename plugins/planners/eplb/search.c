@@ -2,9 +2,8 @@
 /* A better plan for a layer: what each policy, a limit of moves and an effort make of it. */
 #include "search.h"
 
-#include "moves.h"
 #include "search_exact.h"
-#include "search_run.h"
+#include "search_near.h"
 #include "search_soft.h"
 
 /* By measurement: a comparison takes 2 to 5 ns. */
@@ -171,49 +170,18 @@ static void plan_free(ep_run *r, const ep_goal *goal, uint32_t *node) {
     prove(r, goal->policy);
 }
 
-/* A start counts within a limit of moves if it keeps it, at best with its sets on other GPUs. */
-static void offer_start(ep_run *r, const ep_goal *goal, uint32_t *node) {
-    ep_search *s = r->s;
-    bool hierarchical = goal->policy == EP_HIERARCHICAL;
-    int32_t *plan = kit_alloc(s->task.slots, sizeof *plan);
-    memcpy(plan, goal->start, s->task.slots * sizeof *plan);
-    ep_relabel(s->task.shape, goal->previous, hierarchical, plan);
-    if (ep_task_nodes_of(s, plan, node) || !hierarchical) {
-        ep_task_settle(s, hierarchical ? node : NULL);
-        ep_adopt(s, plan);
-        if (s->state.moves <= s->task.moves)
-            ep_run_offer(r);
-    }
-    free(plan);
-}
-
-/* Within a limit of moves, from the previous plan. false: that does not keep the policy. */
-static bool plan_near(ep_run *r, const ep_goal *goal, uint32_t *node) {
-    ep_search *s = r->s;
-    bool hierarchical = goal->policy == EP_HIERARCHICAL;
-    if (hierarchical && !ep_task_nodes_of(s, goal->previous, node))
-        return false;
-    if (hierarchical)
-        r->floor = find_partitions(s);
-    ep_task_settle(s, hierarchical ? node : NULL);
-    ep_task_remember(s, goal->previous, goal->moves);
-    double floor = ep_task_bound(s);
-    r->floor = hierarchical ? r->floor : floor;
-    ep_adopt(s, goal->previous);
-    if (s->state.moves > s->task.moves)
-        s->task.moves = s->state.moves; /* failed GPUs leave no choice */
-    ep_candidate *c = ep_run_add(r, hierarchical ? node : NULL, floor);
-    int32_t *base = kit_alloc(s->task.slots, sizeof *base);
-    memcpy(base, c->plan, s->task.slots * sizeof *base);
-    c->base = base;
-    ep_run_compete(r);
-    free(base);
-    if (goal->start)
-        offer_start(r, goal, node);
-    return true;
-}
-
 /* ---------------------------------------------------------------- the whole */
+
+static bool plan_near(ep_run *r, const ep_goal *goal) {
+    ep_search *s = r->s;
+    if (goal->policy == EP_HIERARCHICAL) {
+        r->floor = find_partitions(s);
+    } else {
+        ep_task_settle(s, NULL);
+        r->floor = ep_task_bound(s);
+    }
+    return ep_plan_near(r, goal);
+}
 
 static void plan_by_policy(ep_run *r, const ep_goal *goal, uint32_t *node) {
     ep_search *s = r->s;
@@ -221,13 +189,16 @@ static void plan_by_policy(ep_run *r, const ep_goal *goal, uint32_t *node) {
     ep_task_remember(s, NULL, MILL_UNKNOWN);
     if (goal->policy == EP_SOFT_NODES)
         ep_plan_soft(r, goal, node);
-    else if (!limited || !plan_near(r, goal, node))
+    else if (!limited || !plan_near(r, goal))
         plan_free(r, goal, node);
 }
 
 void ep_search_plan(ep_search *s, const ep_loads *loads, const ep_goal *goal, int32_t *ret_plan,
                     ep_answer *ret_answer) {
     const ep_shape *shape = s->task.shape;
+    ep_goal within = *goal;
+    if (within.moves >= (int64_t)shape->slots)
+        within.moves = MILL_UNKNOWN; /* no plan takes more */
     double part = ep_task_load(s, loads, goal->objective);
     uint32_t *node = kit_alloc(2 * (size_t)shape->groups, sizeof *node);
     ep_run r;
@@ -237,7 +208,7 @@ void ep_search_plan(ep_search *s, const ep_loads *loads, const ep_goal *goal, in
         memcpy(ret_plan, goal->start, shape->slots * sizeof *ret_plan);
         r.floor = part > 0 ? ep_bound(s, loads, goal->policy, goal->objective) / part : 0;
     } else {
-        plan_by_policy(&r, goal, node);
+        plan_by_policy(&r, &within, node);
     }
     double value = ep_value(shape, loads, goal->objective, ret_plan);
     *ret_answer = (ep_answer){

@@ -17,6 +17,7 @@ typedef struct pairs {
     uint32_t slots, cap;    /* most replicas of an expert */
     uint32_t *count, *best; /* [experts] */
     pair_item *items;       /* [slots], rising */
+    pair_item *best_items;  /* [slots]: those of the best counts */
     pair_item *next;        /* [slots]: after the move in hand */
     uint32_t *over, n_over; /* pairs over the target, by their smaller item */
 } pairs;
@@ -92,8 +93,13 @@ static double look(pairs *p, double target) {
 /* Begins again from the best counts found. */
 static double restart(pairs *p, double target) {
     memcpy(p->count, p->best, p->t->experts * sizeof *p->count);
-    sort_items(p);
+    memcpy(p->items, p->best_items, p->slots * sizeof *p->items);
     return look(p, target);
+}
+
+static void remember(pairs *p) {
+    memcpy(p->best, p->count, p->t->experts * sizeof *p->best);
+    memcpy(p->best_items, p->items, p->slots * sizeof *p->items);
 }
 
 /* Who gets one more replica: mostly an expert of a pair that is over the target. */
@@ -108,7 +114,8 @@ static uint32_t choose(const pairs *p, uint64_t *random) {
 /* Annealing at a constant heat on Σ max(0, pair - target)². */
 static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) {
     double best, most;
-    restart(p, 0);
+    sort_items(p);
+    remember(p);
     excess_of(p->items, p->slots, 0, &best);
     double target = floor + (best - floor) / 2, sum = look(p, target);
     uint32_t idle = 0;
@@ -131,7 +138,7 @@ static uint64_t anneal(pairs *p, double floor, uint64_t work, uint64_t *random) 
             if (most < best) {
                 best = most;
                 target = floor + (best - floor) / 2;
-                memcpy(p->best, p->count, p->t->experts * sizeof *p->best);
+                remember(p);
                 idle = 0;
             }
             sum = look(p, target);
@@ -153,15 +160,16 @@ uint64_t ep_pairs_search(const ep_task *t, const ep_domain *domain, double floor
         .count = count,
         .best = kit_alloc(t->experts, sizeof *p.best),
         .items = kit_alloc(2 * (size_t)gpus, sizeof *p.items),
+        .best_items = kit_alloc(2 * (size_t)gpus, sizeof *p.best_items),
         .next = kit_alloc(2 * (size_t)gpus, sizeof *p.next),
         .over = kit_alloc(gpus, sizeof *p.over),
     };
-    memcpy(p.best, count, t->experts * sizeof *p.best);
     double speed = 1 / t->inverse[domain->gpu];
     uint64_t done = anneal(&p, floor * speed, work, random);
     memcpy(count, p.best, t->experts * sizeof *count);
     free(p.best);
     free(p.items);
+    free(p.best_items);
     free(p.next);
     free(p.over);
     return done;

@@ -8,6 +8,7 @@
 #define COST_OF_PAIR 2 /* beside a comparison of the climb */
 #define SMALL 48       /* layers with fewer slots get as much work */
 #define LEVEL 0.02     /* between targets of starts */
+#define REST 16        /* the last part of the work, one in so many, is not worth an attempt */
 
 void ep_run_init(ep_run *r, ep_search *s, const ep_means *means, int32_t *plan) {
     s->climb.work = 0;
@@ -170,7 +171,8 @@ void ep_run_compete(ep_run *r) {
     qsort(r->candidate, r->n, sizeof *r->candidate, compare_candidates);
     uint32_t n = r->n < r->means->rivals ? r->n : r->means->rivals;
     n = pairs && n > 1 ? 1 : n; /* the counts of all come together soon */
-    while (s->climb.work < r->end) {
+    uint64_t rest = r->means->work * s->task.slots / REST;
+    while (s->climb.work + rest < r->end) {
         uint64_t before = s->climb.work;
         qsort(r->candidate, n, sizeof *r->candidate, compare_candidates);
         while (n && r->candidate[n - 1].floor >= r->value)

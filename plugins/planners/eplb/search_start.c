@@ -9,7 +9,8 @@ void ep_starter_init(ep_starter *s, const ep_task *task) {
         .scale = kit_alloc(task->dims, sizeof *s->scale),
         .count = kit_alloc(task->experts, sizeof *s->count),
         .gpu_load = kit_alloc((size_t)task->gpus * task->dims, sizeof *s->gpu_load),
-        .filled = kit_alloc(task->gpus, sizeof *s->filled),
+        .share = kit_alloc(task->dims, sizeof *s->share),
+        .left = kit_alloc(task->gpus, sizeof *s->left),
         .items = kit_alloc(task->experts, sizeof *s->items),
     };
 }
@@ -19,7 +20,8 @@ void ep_starter_finish(ep_starter *s) {
     free(s->scale);
     free(s->count);
     free(s->gpu_load);
-    free(s->filled);
+    free(s->share);
+    free(s->left);
     free(s->items);
 }
 
@@ -103,26 +105,24 @@ static int compare_items(const void *a, const void *b) {
 
 static bool holds(const ep_starter *s, const int32_t *plan, uint32_t gpu, uint32_t expert) {
     const uint32_t *first = s->task->shape->first;
-    for (uint32_t i = first[gpu]; i < first[gpu] + s->filled[gpu]; i++)
+    for (uint32_t i = first[gpu]; i < first[gpu + 1] - s->left[gpu]; i++)
         if (plan[i] == (int32_t)expert)
             return true;
     return false;
 }
 
-/* The GPU that a replica leaves with the least load, in parts of the target. */
+/* The GPU that the replica in hand leaves with the least load. */
 static uint32_t lightest(const ep_starter *s, const domain *d, const int32_t *plan, uint32_t e,
                          bool again) {
-    const ep_task *t = s->task;
-    uint32_t best = EP_END;
-    double least = INFINITY, one = 1.0 / s->count[e];
+    uint32_t best = EP_END, dims = s->task->dims;
+    double least = INFINITY;
     for (uint32_t g = d->gpu; g < d->gpu_end; g++) {
-        uint32_t size = t->shape->first[g + 1] - t->shape->first[g];
-        if (t->inverse[g] <= 0 || s->filled[g] == size)
+        const double *load = s->gpu_load + (size_t)g * dims;
+        double most = 0, inverse = s->task->inverse[g];
+        if (s->left[g] == 0)
             continue;
-        double most = 0;
-        for (uint32_t i = 0; i < t->dims; i++) {
-            double share = t->load[(size_t)e * t->dims + i] * one * t->inverse[g];
-            double part = (s->gpu_load[(size_t)g * t->dims + i] + share) * s->scale[i];
+        for (uint32_t i = 0; i < dims; i++) {
+            double part = load[i] + s->share[i] * inverse;
             most = part > most ? part : most;
         }
         if (most < least && (again || !holds(s, plan, g, e))) {
@@ -135,14 +135,15 @@ static uint32_t lightest(const ep_starter *s, const domain *d, const int32_t *pl
 
 static void place(ep_starter *s, const domain *d, uint32_t e, int32_t *plan) {
     const ep_task *t = s->task;
+    for (uint32_t i = 0; i < t->dims; i++)
+        s->share[i] = t->load[(size_t)e * t->dims + i] / s->count[e] * s->scale[i];
     for (uint32_t k = 0; k < s->count[e]; k++) {
         uint32_t g = lightest(s, d, plan, e, !t->distinct);
         if (g == EP_END)
             g = lightest(s, d, plan, e, true);
-        plan[t->shape->first[g] + s->filled[g]++] = (int32_t)e;
+        plan[t->shape->first[g + 1] - s->left[g]--] = (int32_t)e;
         for (uint32_t i = 0; i < t->dims; i++)
-            s->gpu_load[(size_t)g * t->dims + i] +=
-                t->load[(size_t)e * t->dims + i] / s->count[e] * t->inverse[g];
+            s->gpu_load[(size_t)g * t->dims + i] += s->share[i] * t->inverse[g];
     }
 }
 
@@ -162,7 +163,8 @@ static void plan_domain(ep_starter *s, uint32_t node, ep_spare_rule rule, int32_
 void ep_starter_plan(ep_starter *s, const double *target, ep_spare_rule rule, int32_t *ret_plan) {
     const ep_task *t = s->task;
     memset(s->gpu_load, 0, (size_t)t->gpus * t->dims * sizeof *s->gpu_load);
-    memset(s->filled, 0, t->gpus * sizeof *s->filled);
+    for (uint32_t g = 0; g < t->gpus; g++)
+        s->left[g] = t->inverse[g] > 0 ? t->shape->first[g + 1] - t->shape->first[g] : 0;
     for (uint32_t i = 0; i < t->slots; i++)
         ret_plan[i] = MILL_NO_EXPERT;
     for (uint32_t i = 0; i < t->dims; i++)

@@ -18,8 +18,9 @@ typedef struct ep_starter {
     double *weight;   /* [experts]: load over target, in the worst dimension */
     double *scale;    /* [dims]: 1 / target */
     uint32_t *count;  /* [experts] */
-    double *gpu_load; /* [gpus][dims] */
-    uint32_t *filled; /* slots of each GPU */
+    double *gpu_load; /* [gpus][dims], over the target */
+    double *share;    /* [dims]: of the replica in hand, over the target, at speed 1 */
+    uint32_t *left;   /* of each GPU: slots that are not filled */
     struct ep_item {
         double share;
         uint32_t expert;

@@ -138,6 +138,14 @@ static const char *experts_of(const eplb_analysis *a, const ep_layer *l, uint32_
 
 static void tell_gpus(kit_report *r, const eplb_analysis *a) {
     const ep_shape *s = &a->problem.shape;
+    int64_t rows = (int64_t)a->problem.n * s->gpus;
+    if (rows > a->options->gpu_rows) {
+        kit_note(r, MILL_INFO, "gpus",
+                 "What each GPU holds is not listed, since that takes %lld rows (gpu-rows). "
+                 "plan.write writes the plan.",
+                 (long long)rows);
+        return;
+    }
     kit_table *t = kit_table_begin(r, "gpus", "GPUs", "Loads of a step.");
     kit_table_column(t, MILL_KIND_ID, "layer", "layer", NULL, NULL);
     kit_table_column(t, MILL_KIND_ID, "node", "node", NULL, NULL);
@@ -169,10 +177,11 @@ static void add_series(kit_report *r, const eplb_analysis *a, const ep_layer *l,
     }
     kit_series(r, &(mill_series){
                       .size = sizeof(mill_series),
+                      .kind = MILL_SERIES_HEAT,
                       .id = ep_text(a->problem.run, "heat_%s_%lld", id, (long long)l->number),
-                      .label = ep_text(a->problem.run, "layer %lld, %s", (long long)l->number, id),
+                      .label = ep_text(a->problem.run, "layer %lld", (long long)l->number),
                       .x_label = "GPU",
-                      .y_label = "load / mean",
+                      .y_label = ep_text(a->problem.run, "load / mean, %s", id),
                       .n = gpus,
                       .x = x,
                       .y = y,
@@ -185,8 +194,7 @@ void eplb_tell_layers(kit_report *r, const eplb_analysis *a) {
     tell_loads(r, a);
     tell_placements(r, a);
     tell_hot(r, a);
-    if (a->options->detail)
-        tell_gpus(r, a);
+    tell_gpus(r, a);
     for (uint32_t i = 0; i < a->problem.n; i++)
         add_series(r, a, &a->layers[i], "before", &a->layers[i].before);
     for (uint32_t i = 0; i < a->problem.n; i++)

@@ -134,6 +134,7 @@ static mill_status run_join(mill_run *run, const void *opts, void *state) {
     r.value->unit = input(run, 0)->unit ? "tokens" : NULL;
     r.value->ranks = n == 1 ? input(run, 0)->ranks : r.ranks;
     ld_inspect(&r.remarks, r.value);
+    ld_remarks_log(&r.remarks);
     ld_story story = {"loads", "Expert loads of all ranks", NULL, o->top};
     mill_report *report = ld_tell(run, &story, r.value, &r.remarks);
     status = mill_output(run, 0, r.value);

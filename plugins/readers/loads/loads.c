@@ -34,6 +34,7 @@ static mill_status run_read(mill_run *run, const void *opts, void *state) {
         return status;
     r.value->subject = value_text(run, r.value, r.name);
     r.value->ranks = r.ranks;
+    ld_remarks_log(&r.remarks);
     ld_inspect(&r.remarks, r.value);
     ld_story story = {"loads", "Expert loads", r.format, o->top};
     mill_report *report = ld_tell(run, &story, r.value, &r.remarks);

@@ -37,6 +37,8 @@ typedef struct ld_remarks {
 void ld_remarks_init(ld_remarks *m, mill_run *run);
 MILL_PRINTF(4, 5)
 void ld_remark_add(ld_remarks *m, mill_level level, const char *id, const char *format, ...);
+/* The warnings, since a plan is often made of loads whose report nobody asked for. */
+void ld_remarks_log(const ld_remarks *m);
 
 typedef struct ld_reading {
     mill_run *run;

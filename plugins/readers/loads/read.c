@@ -29,6 +29,12 @@ void ld_remark_add(ld_remarks *m, mill_level level, const char *id, const char *
     m->last = &remark->next;
 }
 
+void ld_remarks_log(const ld_remarks *m) {
+    for (const ld_remark *remark = m->first; remark; remark = remark->next)
+        if (remark->level == MILL_WARNING)
+            mill_log(m->run, MILL_WARNING, "%s", remark->text);
+}
+
 /* ---------------------------------------------------------------- the value */
 
 int ld_compare_numbers(const void *a, const void *b) {

@@ -24,7 +24,4 @@ typedef struct oracle_case {
 /* All cases with loads that a search takes: finite, not negative. Of oracle_case *. */
 GPtrArray *oracle_cases(const char *folder);
 
-/* What eplb.py's algorithm makes of other loads, but for ties and rounding. */
-void oracle_plan(const oracle_case *c, const double *load, int32_t *ret_plan);
-
 #endif

@@ -124,6 +124,18 @@ static void test_example(void) {
     bench_destroy(b);
 }
 
+/* Either the whole table of GPUs, or a note. */
+static void test_gpu_rows(void) {
+    mill_expert_load loads = loads_of(example, 1, 2, 12);
+    bench *b = run(&loads, NULL, SETTINGS(EXAMPLE, "gpu-rows=16"));
+    g_assert_cmpuint(look_table(report_of(b), "gpus")->rows, ==, 16);
+    g_assert_null(look_note(report_of(b), "gpus"));
+    bench_destroy(b);
+    b = run(&loads, NULL, SETTINGS(EXAMPLE, "gpu-rows=15"));
+    g_assert_nonnull(strstr(look_note(report_of(b), "gpus")->text, "16 rows"));
+    bench_destroy(b);
+}
+
 /* The search keeps the policy and is no worse than eplb.py. */
 static void test_better(void) {
     mill_expert_load loads = loads_of(example, 1, 2, 12);
@@ -244,6 +256,35 @@ static void test_limit(void) {
     b = run(&loads, &was, SETTINGS("max-moves=2", "groups=2", "policy=hierarchical"));
     g_assert_null(look_note(report_of(b), "moves_forced"));
     bench_destroy(b);
+}
+
+/* The first layer of the example: a better plan has two groups on each other's nodes, which takes
+ * eight moves. */
+static void test_groups_move(void) {
+    static const int32_t expert[16] = {5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1};
+    static const uint32_t first[9] = {0, 2, 4, 6, 8, 10, 12, 14, 16};
+    static const uint32_t node[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+    static const uint32_t rank[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
+    static const uint32_t replicas[12] = {1, 2, 1, 1, 2, 2, 1, 1, 1, 1, 2, 1};
+    static const struct {
+        const char *limit;
+        double largest;
+        int64_t moves;
+    } cases[] = {{"max-moves=7", 156, 0}, {"max-moves=8", 151, 8}, {"max-moves=16", 151, 8}};
+    mill_expert_load loads = loads_of(example, 1, 1, 12);
+    mill_expert_plan was = plan_before(12, 8, first, node, expert);
+    was.groups = 4;
+    was.rank = rank;
+    was.replicas = replicas;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        bench *b = run(&loads, &was, SETTINGS(cases[i].limit));
+        const mill_report *r = report_of(b);
+        assert_near(look_ratio(r, "balancedness_vllm", "after"), 129.125 / cases[i].largest);
+        g_assert_cmpint(look_int(r, "moves_same_node", NULL) +
+                            look_int(r, "moves_cross_node", NULL),
+                        ==, cases[i].moves);
+        bench_destroy(b);
+    }
 }
 
 /* Nodes of unequal size are not what this plans for. */
@@ -406,10 +447,12 @@ int main(int argc, char **argv) {
     module = bench_open("plugins/planners/eplb/eplb.so");
     g_test_add_func("/eplb/stage/example", test_example);
     g_test_add_func("/eplb/stage/better", test_better);
+    g_test_add_func("/eplb/stage/gpu-rows", test_gpu_rows);
     g_test_add_func("/eplb/stage/jobs", test_jobs);
     g_test_add_func("/eplb/stage/moves", test_moves);
     g_test_add_func("/eplb/stage/names", test_names);
     g_test_add_func("/eplb/stage/limit", test_limit);
+    g_test_add_func("/eplb/stage/groups-move", test_groups_move);
     g_test_add_func("/eplb/stage/nodes-before", test_nodes_before);
     g_test_add_func("/eplb/stage/failed", test_failed);
     g_test_add_func("/eplb/stage/zero-layer", test_zero_layer);

@@ -23,6 +23,10 @@ static void test_count(void) {
     g_assert_cmpuint(m.same_gpu, ==, 1);
     g_assert_cmpuint(m.same_node, ==, 2);
     g_assert_cmpuint(m.cross_node, ==, 1);
+    g_assert_cmpuint(ep_busiest(&small, before, same), ==, 0);
+    g_assert_cmpuint(ep_busiest(&small, before, moved), ==, 1);
+    const int32_t busy[] = {2, 3, 2, 3, 4, 5, 2, 2};
+    g_assert_cmpuint(ep_busiest(&small, before, busy), ==, 2);
 }
 
 static void test_keep_slots(void) {

@@ -52,6 +52,9 @@ static void test_end(void) {
     assert_forecast((kit_forecast_rule){.method = KIT_FORECAST_MEAN, .window = 9}, 2, 4, 3);
     assert_forecast((kit_forecast_rule){.method = KIT_FORECAST_MAX}, 1, 8, 1);
     assert_forecast((kit_forecast_rule){.method = KIT_FORECAST_LAST}, 2, 0, 5);
+    g_assert_cmpuint(kit_forecast_steps(&(kit_forecast_rule){.window = 9}, 2), ==, 2);
+    g_assert_cmpuint(kit_forecast_steps(&(kit_forecast_rule){.window = 2}, 9), ==, 2);
+    g_assert_cmpuint(kit_forecast_steps(&(kit_forecast_rule){.window = 0}, 9), ==, 9);
 }
 
 static void test_text(void) {

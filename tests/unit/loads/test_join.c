@@ -101,6 +101,7 @@ static void test_suspicions(void) {
     bench_missing(b, "in", "loads", "3");
     run_good(b);
     g_assert_true(has_note(b, "equal_ranks"));
+    g_assert_nonnull(strstr(bench_log(b), "warning: test has exactly the loads"));
     g_assert_nonnull(strstr(look_note(files_report(b), "empty_ranks")->text, "1 of 3"));
     g_assert_nonnull(strstr(look_note(files_report(b), "missing_ranks")->text, "\"3\" of [loads]"));
     bench_destroy(b);

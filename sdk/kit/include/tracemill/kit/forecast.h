@@ -59,6 +59,9 @@ typedef struct kit_forecast_rule {
         .help = "With forecast = quantile: which one, by nearest rank.",                           \
     }
 
+/* How many of the last steps a forecast rests on, of so many that there are. */
+uint64_t kit_forecast_steps(const kit_forecast_rule *rule, uint64_t steps);
+
 /* From steps [0, end) of the history; end is above 0. ret_load: [layers][experts]. */
 void kit_forecast(const mill_expert_load *history, uint64_t end, const kit_forecast_rule *rule,
                   double *ret_load);
