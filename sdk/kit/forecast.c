@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forecasts of expert loads. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tracemill/kit/arena.h>
@@ -56,8 +55,9 @@ static int compare(const void *a, const void *b) {
 static void quantile(const double *first, uint64_t steps, size_t cells, double share,
                      double *ret_load) {
     double *values = kit_alloc(steps, sizeof *values);
-    uint64_t at = (uint64_t)ceil(share * (double)steps * (1 - 1e-12));
-    at -= at > 0;
+    double rank = share * (double)steps * (1 - 1e-12);
+    uint64_t at = (uint64_t)rank;
+    at -= at > 0 && (double)at == rank;
     for (size_t i = 0; i < cells; i++) {
         for (uint64_t s = 0; s < steps; s++)
             values[s] = first[s * cells + i];
