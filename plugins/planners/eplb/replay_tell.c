@@ -163,16 +163,16 @@ static void tell_summary(kit_report *r, const replay_analysis *a) {
     char ms[KIT_NUMBER_MAX];
     if (best == once) {
         kit_report_summary(r,
-                           "Planned once takes least time, moving included: %.2f %% balanced. No "
-                           "further plan pays for itself.",
+                           "One plan for all steps takes least time, moving included: %.2f %% "
+                           "balanced. No further plan pays for itself.",
                            100 * replay_balancedness(a, best));
         return;
     }
     if (best) {
         int64_t saved = kit_subtract(total_ns(a, once), total_ns(a, best));
         kit_report_summary(r,
-                           "Least time, moving included: %s, %.2f %% balanced; %s ms less than "
-                           "planned once.",
+                           "Planning anew %s takes least time, moving included: %.2f %% balanced, "
+                           "%s ms less than one plan for all steps.",
                            best->label, 100 * replay_balancedness(a, best),
                            kit_format_ms(ms, saved, KIT_GROUP));
         return;

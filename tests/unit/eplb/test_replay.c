@@ -179,7 +179,7 @@ static void test_failed(void) {
     g_assert_cmpfloat(cell(r, "modes", "as before", "balancedness_vllm").d, ==, 1);
     g_assert_cmpfloat(cell(r, "modes", "planned once", "balancedness_vllm").d, ==, 1);
     g_assert_nonnull(look_note(r, "before_failing"));
-    g_assert_nonnull(strstr(r->summary, "Planned once takes least time"));
+    g_assert_nonnull(strstr(r->summary, "One plan for all steps takes least time"));
     bench_destroy(b);
 }
 
