@@ -2,11 +2,9 @@
 /* Owns what exporters share: opening files, and text in pieces. */
 #include <tracemill/kit/export.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tracemill/kit/number.h>
+#include <tracemill/kit/value.h>
 
 #define PIECE ((size_t)64 * 1024)
 
@@ -72,13 +70,7 @@ void kit_export_int(kit_export *out, int64_t value) {
     kit_export_text(out, kit_format_int(text, value, 0));
 }
 
-/* 17 digits are always enough for a double; most need no more than 15. */
 void kit_export_real(kit_export *out, double value) {
-    char text[32];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    kit_export_text(out, text);
+    char text[KIT_NUMBER_MAX];
+    kit_export_text(out, kit_format_real(text, value));
 }
