@@ -65,6 +65,16 @@ void kit_export_text(kit_export *out, const char *text) {
     kit_export_bytes(out, text, strlen(text));
 }
 
+void kit_export_quoted(kit_export *out, const char *text) {
+    kit_export_char(out, '"');
+    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+        kit_export_bytes(out, text, (size_t)(quote - text));
+        kit_export_text(out, "\"\"");
+    }
+    kit_export_text(out, text);
+    kit_export_char(out, '"');
+}
+
 void kit_export_int(kit_export *out, int64_t value) {
     char text[KIT_NUMBER_MAX];
     kit_export_text(out, kit_format_int(text, value, 0));

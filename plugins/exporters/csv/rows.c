@@ -19,17 +19,10 @@ static bool needs_quotes(const char *text, size_t length) {
 }
 
 static void put_text(kit_export *out, const char *text) {
-    if (!needs_quotes(text, strlen(text))) {
+    if (needs_quotes(text, strlen(text)))
+        kit_export_quoted(out, text);
+    else
         kit_export_text(out, text);
-        return;
-    }
-    kit_export_char(out, '"');
-    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
-        kit_export_bytes(out, text, (size_t)(quote - text));
-        kit_export_text(out, "\"\"");
-    }
-    kit_export_text(out, text);
-    kit_export_char(out, '"');
 }
 
 void csv_text(csv_rows *rows, const char *text) {

@@ -4,9 +4,9 @@
 #include "bench_host.h"
 #include "golden.h"
 #include "itemised.h"
+#include "overwrite.h"
 #include "samples.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <tracemill/kit/report.h>
@@ -195,18 +195,7 @@ static void test_item_paths(void) {
 }
 
 static void test_overwrite(void) {
-    g_autofree char *folder = g_dir_make_tmp("tracemill-prom-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "m.prom", NULL);
-    g_autofree char *setting = g_strconcat("path=", path, NULL);
-    g_assert_true(g_file_set_contents(path, "old", -1, NULL));
-    for (int yes = 0; yes < 2; yes++) {
-        bench *b = metrics_bench(setting);
-        bench_option(b, yes ? "overwrite=yes" : "overwrite=no");
-        g_assert_cmpint(bench_run(b), ==, yes ? MILL_OK : MILL_E_IO);
-        g_assert_true(yes || strstr(bench_causes(b), "m.prom is there already"));
-        bench_destroy(b);
-    }
-    g_assert_cmpint(g_remove(path) | g_rmdir(folder), ==, 0);
+    overwrite_check(MODULE, "metrics.write");
 }
 
 static void test_full_disk(void) {

@@ -38,6 +38,8 @@ mill_status kit_export_finish(kit_export *out);
 void kit_export_char(kit_export *out, char c);
 void kit_export_bytes(kit_export *out, const char *text, size_t length);
 void kit_export_text(kit_export *out, const char *text);
+/* A cell of CSV in quotes (RFC 4180, section 2). */
+void kit_export_quoted(kit_export *out, const char *text);
 /* All digits; not for MILL_UNKNOWN. */
 void kit_export_int(kit_export *out, int64_t value);
 /* The shortest decimal text that reads back as the same number; finite. */
