@@ -6,6 +6,8 @@
 #include <string.h>
 #include <tracemill/attribution.h>
 #include <tracemill/chunk_times.h>
+#include <tracemill/expert_load.h>
+#include <tracemill/expert_plan.h>
 #include <tracemill/report.h>
 #include <tracemill/schedule.h>
 #include <tracemill/trace.h>
@@ -41,6 +43,18 @@ static const mill_type schedule_type = {
     .help = "what each rank of a pipeline does when: simulated, or seen in a profile",
 };
 
+static const mill_type expert_load_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_EXPERT_LOAD,
+    .help = "how many tokens each expert of each layer got, step by step",
+};
+
+static const mill_type expert_plan_type = {
+    .size = sizeof(mill_type),
+    .id = MILL_TYPE_EXPERT_PLAN,
+    .help = "which expert each physical slot of each layer holds",
+};
+
 static const struct {
     const mill_type *type;
     uint32_t least_size;
@@ -50,6 +64,8 @@ static const struct {
     {&attribution_type, sizeof(mill_attribution)},
     {&chunk_times_type, sizeof(mill_chunk_times)},
     {&schedule_type, sizeof(mill_schedule)},
+    {&expert_load_type, sizeof(mill_expert_load)},
+    {&expert_plan_type, sizeof(mill_expert_plan)},
 };
 
 const mill_type *types_find(const char *id) {

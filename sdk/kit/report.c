@@ -283,6 +283,11 @@ void kit_cell_ratio(kit_table *t, int64_t numerator, int64_t denominator) {
     add_cell(t, (mill_datum){.d = ratio(numerator, denominator)});
 }
 
+void kit_cell_share(kit_table *t, double value) {
+    assert(next_kind(t) == MILL_KIND_RATIO);
+    add_cell(t, (mill_datum){.d = value});
+}
+
 void kit_cell_real(kit_table *t, double value) {
     assert(next_kind(t) == MILL_KIND_REAL);
     add_cell(t, (mill_datum){.d = value});

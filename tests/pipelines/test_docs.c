@@ -69,13 +69,26 @@ static char *in_folder(const char *name) {
     return g_build_filename(folder, name, NULL);
 }
 
-static void put_sample(const char *name) {
-    g_autofree char *sample = program_source("tests/data/sample.json.gz"), *data = NULL;
+/* What readers read in the place of a user's files. */
+static const struct {
+    const char *class, *name, *source;
+} samples[] = {
+    {"kineto\\.read", "sample.json.gz", "tests/data/sample.json.gz"},
+    {"loads\\.read", "sample.csv", "etc/loads/history.csv"},
+    {"balancedness\\.read", "sample.log", "tests/data/loads/serve.log"},
+};
+
+static void put_file(const char *name, const char *source) {
+    g_autofree char *sample = program_source(source), *data = NULL;
     gsize size;
     g_assert_true(g_file_get_contents(sample, &data, &size, NULL));
     g_autofree char *path = in_folder(name), *parent = g_path_get_dirname(path);
     g_assert_cmpint(g_mkdir_with_parents(parent, 0755), ==, 0);
     g_assert_true(g_file_set_contents(path, data, (gssize)size, NULL));
+}
+
+static void put_sample(const char *name) {
+    put_file(name, samples[0].source);
 }
 
 /* Puts the sample under the name of each profile that the command reads; "*" stands for 0. */
@@ -89,7 +102,7 @@ static void put_profiles(const char *line) {
     }
 }
 
-/* Sections whose class is a reader read the sample, unless they take the files of the command
+/* Sections whose class is a reader read its sample, unless they take the files of the command
  * line. */
 static char *read_sample(const char *pipeline) {
     GString *over = g_string_new("[pipeline]\ninclude = block.ini\n");
@@ -98,15 +111,18 @@ static char *read_sample(const char *pipeline) {
     for (char **line = lines; *line != NULL; line++) {
         if (**line == '[')
             section = *line;
-        else if (section != NULL && matches(*line, "^use *= *kineto\\.read\\b") &&
-                 strstr(pipeline, "${args}") == NULL)
-            g_string_append_printf(over, "%s\npath = sample.json.gz\n", section);
+        for (size_t i = 0; i < G_N_ELEMENTS(samples) && section != NULL; i++) {
+            g_autofree char *use = g_strdup_printf("^use *= *%s\\b", samples[i].class);
+            if (matches(*line, use) && strstr(pipeline, "${args}") == NULL)
+                g_string_append_printf(over, "%s\npath = %s\n", section, samples[i].name);
+        }
     }
     return g_string_free(over, FALSE);
 }
 
 static void put_pipeline(const block *b, const char *name) {
-    put_sample("sample.json.gz");
+    for (size_t i = 0; i < G_N_ELEMENTS(samples); i++)
+        put_file(samples[i].name, samples[i].source);
     g_autofree char *over = read_sample(b->text->str);
     g_autofree char *path = in_folder(name), *included = in_folder("block.ini");
     g_assert_true(g_file_set_contents(included, b->text->str, -1, NULL));
@@ -201,7 +217,8 @@ static void test_page(gconstpointer data) {
 
 /* ---------------------------------------------------------------- ready pipelines */
 
-/* Each can be used as it is, with nothing but a file; one that compares needs another beside it. */
+/* Each can be used as it is, with nothing but a file; one that compares needs another beside it,
+ * one of experts brings an example. */
 static void test_ready(gconstpointer data) {
     g_autofree char *name = g_strndup(data, strlen(data) - strlen(".ini"));
     g_autofree char *here = program_source("tests/data");
@@ -209,6 +226,8 @@ static void test_ready(gconstpointer data) {
     g_autofree char *path = program_source(file), *text = NULL;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     const char *words[] = {"tracemill", "run", name, "sample.json.gz", NULL, NULL, NULL};
+    if (strstr(text, "${args}") == NULL)
+        words[3] = NULL;
     if (strstr(text, "${base}") != NULL) {
         words[4] = "--set";
         words[5] = "vars.base=sample.json.gz";

@@ -14,7 +14,7 @@ static const mill_figure *find_figure(const mill_report *report, const char *id,
 int64_t look_int(const mill_report *report, const char *id, const char *scope) {
     const mill_figure *figure = find_figure(report, id, scope);
     g_assert_true(figure->kind == MILL_KIND_NS || figure->kind == MILL_KIND_COUNT ||
-                  figure->kind == MILL_KIND_ID);
+                  figure->kind == MILL_KIND_BYTES || figure->kind == MILL_KIND_ID);
     return figure->value.i;
 }
 

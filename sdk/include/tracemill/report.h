@@ -112,10 +112,16 @@ typedef struct mill_lane {
     uint64_t n_texts;
 } mill_lane;
 
-/* Points of a curve, for plots. */
+typedef enum mill_series_kind {
+    MILL_SERIES_CURVE = 0,
+    MILL_SERIES_HEAT = 1, /* a row of a heat map: x is the column, y its heat, `label` names the
+                           * row. Rows that follow each other with one y_label are one map */
+} mill_series_kind;
+
+/* Points of a curve, or of a heat map, for pictures. */
 typedef struct mill_series {
     uint32_t size;
-    uint32_t reserved;
+    uint32_t kind; /* mill_series_kind */
     const char *id, *label;
     const char *x_label, *x_unit, *y_label, *y_unit; /* units or NULL */
     uint64_t n;

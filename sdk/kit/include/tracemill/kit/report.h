@@ -55,6 +55,7 @@ void kit_table_row(kit_table *t); /* begins the next row */
 void kit_cell_text(kit_table *t, const char *text);
 void kit_cell_int(kit_table *t, int64_t value);
 void kit_cell_ratio(kit_table *t, int64_t numerator, int64_t denominator);
+void kit_cell_share(kit_table *t, double value); /* of a RATIO; NaN: unknown */
 void kit_cell_real(kit_table *t, double value);
 
 MILL_PRINTF(4, 5)
