@@ -3,12 +3,13 @@
 #include "document.h"
 
 #include <string.h>
+#include <tracemill/kit/export.h>
 
 enum { PORT_REPORT };
 
 typedef struct json_options {
     const char *path;
-    bool indent, lines;
+    bool indent, lines, overwrite;
 } json_options;
 
 typedef struct json_state {
@@ -37,7 +38,7 @@ static mill_status json_open_stage(mill_run *run, const void *opts, void *state)
 static mill_status resume(mill_run *run, const json_options *o, GHashTable *begun, const char *path,
                           json_writer *w) {
     mill_sink *sink;
-    mill_status status = run->host->sink_open(run, path, &sink);
+    mill_status status = kit_export_open(run, path, o->overwrite, &sink);
     if (status)
         return status;
     bool fresh = !g_hash_table_contains(begun, path);
@@ -151,6 +152,7 @@ static const mill_option json_option_table[] = {
      .offset = MILL_OPT_OFF(json_options, lines, BOOL),
      .def = "no",
      .help = "One report a line (JSON Lines)."},
+    KIT_EXPORT_OPTIONS(json_options, overwrite),
     {0},
 };
 

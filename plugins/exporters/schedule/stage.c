@@ -3,6 +3,7 @@
  * programs. */
 #include "formats.h"
 
+#include <glib.h>
 #include <string.h>
 
 enum { PORT_SCHEDULE };
@@ -11,6 +12,7 @@ enum { FORMAT_CSV, FORMAT_TORCH };
 typedef struct schedule_options {
     const char *path;
     int format;
+    bool overwrite;
 } schedule_options;
 
 typedef struct schedule_state {
@@ -41,12 +43,12 @@ static mill_status schedule_run(mill_run *run, const void *opts, void *state) {
     schedule_state *s = state;
     const mill_schedule *schedule = mill_input(run, PORT_SCHEDULE, 0);
     bool begun = g_hash_table_contains(s->begun, o->path);
-    output out;
+    kit_export out;
     mill_status status = MILL_OK;
     if (o->format == FORMAT_TORCH)
         status = check_torch(run, schedule, o->path, begun);
     if (!status)
-        status = output_init(&out, run, o->path);
+        status = kit_export_init(&out, run, o->path, o->overwrite);
     if (status)
         return status;
     g_hash_table_add(s->begun, g_strdup(o->path));
@@ -57,7 +59,7 @@ static mill_status schedule_run(mill_run *run, const void *opts, void *state) {
             table_header(&out);
         table_rows(&out, schedule, run->host->input_key(run, PORT_SCHEDULE, 0));
     }
-    return output_finish(&out);
+    return kit_export_finish(&out);
 }
 
 /* A table is there also where no schedule came, with its header. */
@@ -78,12 +80,12 @@ static mill_status schedule_finish(mill_run *run, const void *opts, void *state)
             s->path);
         return MILL_OK;
     }
-    output out;
-    mill_status status = output_init(&out, run, s->path);
+    kit_export out;
+    mill_status status = kit_export_init(&out, run, s->path, o->overwrite);
     if (status)
         return status;
     table_header(&out);
-    return output_finish(&out);
+    return kit_export_finish(&out);
 }
 
 static void schedule_close(mill_run *run, void *state) {
@@ -117,6 +119,7 @@ static const mill_option schedule_option_table[] = {
      .choices = formats,
      .help = "csv: a line for each operation, with its times. torch: what "
              "torch.distributed.pipelining loads, a line for each rank."},
+    KIT_EXPORT_OPTIONS(schedule_options, overwrite),
     {0},
 };
 

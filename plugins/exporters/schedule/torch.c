@@ -3,6 +3,8 @@
  * (schedules.py, _Action.__repr__). Torch adds sends and receives itself. */
 #include "formats.h"
 
+#include <glib.h>
+
 /* Of kinds that torch has an action for. */
 static const char letters[] = {
     [MILL_OP_FORWARD] = 'F', [MILL_OP_BACKWARD] = 'B', [MILL_OP_INPUT] = 'I',
@@ -46,35 +48,35 @@ mill_status torch_check(mill_run *run, const mill_schedule *s) {
     return MILL_OK;
 }
 
-static void put_action(output *out, uint32_t stage, char letter, uint32_t micro_batch) {
-    output_number(out, stage);
-    output_char(out, letter);
-    output_number(out, micro_batch);
+static void put_action(kit_export *out, uint32_t stage, char letter, uint32_t micro_batch) {
+    kit_export_int(out, stage);
+    kit_export_char(out, letter);
+    kit_export_int(out, micro_batch);
 }
 
-static void put_op(output *out, const mill_ops *ops, uint64_t i) {
+static void put_op(kit_export *out, const mill_ops *ops, uint64_t i) {
     bool pair = ops->kind[i] == MILL_OP_PAIR;
     if (pair)
-        output_char(out, '(');
+        kit_export_char(out, '(');
     put_action(out, ops->stage[i], letters[ops->kind[i]], ops->micro_batch[i]);
     if (!pair)
         return;
-    output_char(out, ';');
+    kit_export_char(out, ';');
     put_action(out, ops->stage_back[i], 'B', ops->micro_batch_back[i]);
-    output_text(out, ")OVERLAP_F_B");
+    kit_export_text(out, ")OVERLAP_F_B");
 }
 
-void torch_rows(output *out, const mill_schedule *s) {
+void torch_rows(kit_export *out, const mill_schedule *s) {
     for (uint32_t rank = 0; rank < s->ranks; rank++) {
         bool first = true;
         for (uint64_t i = s->first[rank]; i < s->first[rank + 1]; i++) {
             if (!is_computation(s->ops.kind[i]))
                 continue;
             if (!first)
-                output_char(out, ',');
+                kit_export_char(out, ',');
             put_op(out, &s->ops, i);
             first = false;
         }
-        output_char(out, '\n');
+        kit_export_char(out, '\n');
     }
 }

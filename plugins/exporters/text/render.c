@@ -108,7 +108,7 @@ static GPtrArray *arrange_figures(const mill_report *r, const GPtrArray *scopes)
 
 static bool is_unknown(const figure_row *row, guint n_scopes) {
     for (guint i = 0; i < n_scopes; i++)
-        if (row->of_scope[i] && !text_is_unknown(row->first->kind, row->of_scope[i]->value))
+        if (row->of_scope[i] && !kit_value_is_unknown(row->first->kind, row->of_scope[i]->value))
             return false;
     return true;
 }
@@ -137,13 +137,13 @@ static char *exact_ratio(const page *p, const mill_figure *f) {
 static void add_single(const page *p, text_grid *grid, const figure_row *row) {
     const mill_figure *f = row->first;
     text_grid_cell(grid, text_value(f->kind, f->value));
-    text_grid_cell(grid, text_clean(text_unit(f->kind, f->unit)));
+    text_grid_cell(grid, text_clean(kit_value_unit(f->kind, f->unit)));
     text_grid_cell(grid, exact_ratio(p, f));
 }
 
 /* Several: the unit once, then a value for each scope. */
 static void add_scoped(text_grid *grid, const figure_row *row, guint n_scopes) {
-    text_grid_cell(grid, text_clean(text_unit(row->first->kind, row->first->unit)));
+    text_grid_cell(grid, text_clean(kit_value_unit(row->first->kind, row->first->unit)));
     for (guint i = 0; i < n_scopes; i++) {
         const mill_figure *f = row->of_scope[i];
         text_grid_cell(grid, f ? text_value(f->kind, f->value) : NULL);
@@ -250,7 +250,7 @@ static text_grid *table_grid(const mill_table *t, bool whole) {
     text_grid *grid = text_grid_create(1, false);
     for (uint64_t i = 0; i < t->n_columns; i++) {
         const mill_table_column *c = t->columns[i];
-        g_autofree char *unit = text_clean(text_unit(c->kind, c->unit));
+        g_autofree char *unit = text_clean(kit_value_unit(c->kind, c->unit));
         text_grid_column(grid, text_clean(c->label ? c->label : c->id), unit,
                          text_is_number(c->kind));
     }

@@ -4,15 +4,15 @@
 #include "render.h"
 
 #include <string.h>
+#include <tracemill/kit/export.h>
 #include <tracemill/report.h>
-#include <tracemill/tracemill.h>
 
 enum { PORT_REPORT };
 
 typedef struct text_options {
     const char *path;
     int64_t width;
-    bool definitions;
+    bool definitions, overwrite;
 } text_options;
 
 typedef struct text_state {
@@ -28,9 +28,10 @@ static mill_status text_open(mill_run *run, const void *opts, void *state) {
     return MILL_OK;
 }
 
-static mill_status text_append(mill_run *run, const char *path, const GString *page) {
+static mill_status text_append(mill_run *run, const char *path, bool overwrite,
+                               const GString *page) {
     mill_sink *sink;
-    mill_status status = run->host->sink_open(run, path, &sink);
+    mill_status status = kit_export_open(run, path, overwrite, &sink);
     return status ? status : sink->write(sink, page->str, page->len);
 }
 
@@ -41,7 +42,7 @@ static mill_status text_run(mill_run *run, const void *opts, void *state) {
     text_render(page, mill_input(run, PORT_REPORT, 0), run->host->input_key(run, PORT_REPORT, 0),
                 (size_t)o->width, o->definitions);
     g_hash_table_add(s->begun, g_strdup(o->path));
-    return text_append(run, o->path, page);
+    return text_append(run, o->path, o->overwrite, page);
 }
 
 /* A warning for each report that is not there because what makes it failed. */
@@ -58,12 +59,13 @@ static GString *missing_text(mill_run *run, size_t width) {
 }
 
 static mill_status text_finish(mill_run *run, const void *opts, void *state) {
+    const text_options *o = opts;
     text_state *s = state;
-    g_autoptr(GString) missing = missing_text(run, (size_t)((const text_options *)opts)->width);
+    g_autoptr(GString) missing = missing_text(run, (size_t)o->width);
     bool none = g_hash_table_size(s->begun) == 0;
     if (none && !strstr(s->path, "${item}")) {
         g_string_prepend(missing, "no reports\n");
-        return text_append(run, s->path, missing);
+        return text_append(run, s->path, o->overwrite, missing);
     }
     if (missing->len)
         g_string_prepend(missing, "\n");
@@ -72,7 +74,7 @@ static mill_status text_finish(mill_run *run, const void *opts, void *state) {
     gpointer path;
     g_hash_table_iter_init(&paths, s->begun);
     while (missing->len && !status && g_hash_table_iter_next(&paths, &path, NULL))
-        status = text_append(run, path, missing);
+        status = text_append(run, path, o->overwrite, missing);
     return status;
 }
 
@@ -111,6 +113,7 @@ static const mill_option text_option_table[] = {
      .offset = MILL_OPT_OFF(text_options, definitions, BOOL),
      .def = "no",
      .help = "Also print what each figure and column means."},
+    KIT_EXPORT_OPTIONS(text_options, overwrite),
     {0},
 };
 

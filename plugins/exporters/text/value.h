@@ -4,18 +4,13 @@
 #define TEXT_VALUE_H
 
 #include <stdbool.h>
-#include <tracemill/report.h>
+#include <tracemill/kit/value.h>
 
 /* Clean text without the unit; freed with g_free. "unknown" where it is. */
 char *text_value(mill_kind kind, mill_datum value);
 
 /* The same of a time, in whole µs; "<1" or ">-1" where something would become nothing. */
 char *text_whole_us(int64_t ns);
-
-bool text_is_unknown(mill_kind kind, mill_datum value);
-
-/* The unit that belongs to it, or NULL. own: the unit of a REAL. */
-const char *text_unit(mill_kind kind, const char *own);
 
 /* Whether values of the kind are numbers, which stand at the right. */
 bool text_is_number(mill_kind kind);

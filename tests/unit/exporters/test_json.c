@@ -4,6 +4,7 @@
 #include "bench_host.h"
 #include "golden.h"
 #include "itemised.h"
+#include "overwrite.h"
 #include "samples.h"
 
 #include <cjson/cJSON.h>
@@ -186,6 +187,10 @@ static void test_full_disk(void) {
     bench_destroy(b);
 }
 
+static void test_overwrite(void) {
+    overwrite_check(MODULE, "json.write");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/exporters/json/documents", test_documents);
@@ -197,5 +202,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/json/no-items", test_no_items);
     g_test_add_func("/exporters/json/item-paths", test_item_paths);
     g_test_add_func("/exporters/json/full-disk", test_full_disk);
+    g_test_add_func("/exporters/json/overwrite", test_overwrite);
     return g_test_run();
 }

@@ -3,6 +3,7 @@
  * reader's (tests/unit/dualpipe). */
 #include "bench_host.h"
 #include "golden.h"
+#include "overwrite.h"
 
 #include <string.h>
 #include <tracemill/schedule.h>
@@ -220,6 +221,10 @@ static void test_large(void) {
     bench_destroy(b);
 }
 
+static void test_overwrite(void) {
+    overwrite_check(MODULE, "schedule.write");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/schedule/csv", test_csv);
@@ -230,5 +235,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/schedule/torch-refuses", test_torch_refuses);
     g_test_add_func("/schedule/torch-two", test_torch_two);
     g_test_add_func("/schedule/large", test_large);
+    g_test_add_func("/schedule/overwrite", test_overwrite);
     return g_test_run();
 }

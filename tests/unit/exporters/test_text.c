@@ -4,6 +4,7 @@
 #include "bench_host.h"
 #include "golden.h"
 #include "itemised.h"
+#include "overwrite.h"
 #include "samples.h"
 
 #include <string.h>
@@ -181,6 +182,10 @@ static void test_full_disk(void) {
     bench_destroy(b);
 }
 
+static void test_overwrite(void) {
+    overwrite_check(MODULE, "text.write");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/exporters/text/pages", test_pages);
@@ -193,5 +198,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/text/no-items", test_no_items);
     g_test_add_func("/exporters/text/item-paths", test_item_paths);
     g_test_add_func("/exporters/text/full-disk", test_full_disk);
+    g_test_add_func("/exporters/text/overwrite", test_overwrite);
     return g_test_run();
 }
