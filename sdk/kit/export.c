@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Owns what exporters share: opening files, and text in pieces. */
+#include <tracemill/kit/export.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tracemill/kit/number.h>
+
+#define PIECE ((size_t)64 * 1024)
+
+/* A device or a pipe is not replaced by writing to it. */
+static bool is_file(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* What this stage writes has a temporary name until it ends, so a file of this name is older. */
+mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mill_sink **ret_sink) {
+    if (!overwrite && is_file(path))
+        return mill_fail(run, MILL_E_IO,
+                         "%s is there already: remove it, give another path, or set "
+                         "overwrite = yes",
+                         path);
+    return run->host->sink_open(run, path, ret_sink);
+}
+
+mill_status kit_export_init(kit_export *out, mill_run *run, const char *path, bool overwrite) {
+    *out = (kit_export){.run = run};
+    mill_status status = kit_export_open(run, path, overwrite, &out->sink);
+    if (!status)
+        out->text = mill_scratch(run, PIECE);
+    return status;
+}
+
+static void flush(kit_export *out) {
+    if (!out->status && mill_cancelled(out->run))
+        out->status = MILL_E_CANCELLED;
+    if (!out->status && out->n)
+        out->status = out->sink->write(out->sink, out->text, out->n);
+    out->n = 0;
+}
+
+mill_status kit_export_finish(kit_export *out) {
+    flush(out);
+    return out->status;
+}
+
+void kit_export_bytes(kit_export *out, const char *text, size_t length) {
+    while (length > 0) {
+        if (out->n == PIECE)
+            flush(out);
+        size_t part = length < PIECE - out->n ? length : PIECE - out->n;
+        memcpy(out->text + out->n, text, part);
+        out->n += part;
+        text += part;
+        length -= part;
+    }
+}
+
+void kit_export_char(kit_export *out, char c) {
+    kit_export_bytes(out, &c, 1);
+}
+
+void kit_export_text(kit_export *out, const char *text) {
+    kit_export_bytes(out, text, strlen(text));
+}
+
+void kit_export_int(kit_export *out, int64_t value) {
+    char text[KIT_NUMBER_MAX];
+    kit_export_text(out, kit_format_int(text, value, 0));
+}
+
+/* 17 digits are always enough for a double; most need no more than 15. */
+void kit_export_real(kit_export *out, double value) {
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    kit_export_text(out, text);
+}

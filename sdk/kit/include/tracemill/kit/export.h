@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What exporters share: the option `overwrite`, and text on its way to a sink in pieces, so that a
+ * file of any length needs little memory. */
+#ifndef TRACEMILL_KIT_EXPORT_H
+#define TRACEMILL_KIT_EXPORT_H
+
+#include <tracemill/tracemill.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The option; `field` is a bool of the options struct. */
+#define KIT_EXPORT_OPTIONS(owner, field)                                                           \
+    {                                                                                              \
+        .name = "overwrite", .type = MILL_OPT_BOOL, .offset = MILL_OPT_OFF(owner, field, BOOL),    \
+        .def = "yes", .help = "Replace a file that is there already; no: refuse to, and fail."     \
+    }
+
+/* sink_open, which refuses a file that is there already unless `overwrite`. A file that this stage
+ * has begun to write goes on. Errors (recorded): E_IO, and those of sink_open. */
+mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mill_sink **ret_sink);
+
+/* Text for one path, in one callback. */
+typedef struct kit_export {
+    mill_run *run;
+    mill_sink *sink;
+    char *text; /* not yet in the sink; scratch memory */
+    size_t n;
+    mill_status status; /* the first failure, after which nothing is written */
+} kit_export;
+
+/* MILL_OK, or why the path can't be opened; then there is nothing to finish. */
+mill_status kit_export_init(kit_export *out, mill_run *run, const char *path, bool overwrite);
+/* Writes the rest. Returns the first failure, or MILL_E_CANCELLED. */
+mill_status kit_export_finish(kit_export *out);
+
+void kit_export_char(kit_export *out, char c);
+void kit_export_bytes(kit_export *out, const char *text, size_t length);
+void kit_export_text(kit_export *out, const char *text);
+/* All digits; not for MILL_UNKNOWN. */
+void kit_export_int(kit_export *out, int64_t value);
+/* The shortest decimal text that reads back as the same number; finite. */
+void kit_export_real(kit_export *out, double value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
