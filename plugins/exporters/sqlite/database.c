@@ -82,7 +82,7 @@ mill_status database_write(database *d, mill_run *run, mill_sink *sink) {
     d->run = run;
     finalize_rows(d);
     execute(d, schema_indexes);
-    execute(d, "COMMIT; PRAGMA optimize;");
+    execute(d, "COMMIT");
     return d->status ? d->status : copy(d, sink);
 }
 
