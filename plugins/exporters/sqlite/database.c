@@ -12,11 +12,20 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)1 << 20)
+#define CHECK_AFTER 100000 /* steps of SQLite's machine: a few ms */
 
+/* A statement that was interrupted fails too, but that is no failure to tell. */
 static mill_status fail(database *d, const char *what) {
+    if (!d->status && mill_cancelled(d->run))
+        d->status = MILL_E_CANCELLED;
     if (!d->status)
         d->status = mill_fail(d->run, MILL_E_IO, "can't make the database %s: %s", d->path, what);
     return d->status;
+}
+
+/* Indexes of many rows take seconds. */
+static int is_cancelled(void *arg) {
+    return mill_cancelled(((database *)arg)->run);
 }
 
 static mill_status execute(database *d, const char *sql) {
@@ -43,7 +52,7 @@ static mill_status open_file(database *d) {
 
 /* The file is nothing until it is whole, so it needs no journal. */
 #define SETTINGS                                                                                   \
-    "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"                \
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"                                         \
     "PRAGMA cache_size = -65536; PRAGMA application_id = 0x4d494c4c; PRAGMA user_version = 1;"     \
     "BEGIN;"
 
@@ -54,6 +63,8 @@ mill_status database_create(mill_run *run, const char *path, database **ret_data
     for (size_t i = 0; i < TABLES; i++)
         d->next[i] = 1;
     mill_status status = open_file(d);
+    if (!status)
+        sqlite3_progress_handler(d->handle, CHECK_AFTER, is_cancelled, d);
     if (!status)
         status = execute(d, SETTINGS);
     if (!status)
