@@ -208,7 +208,10 @@ static const mill_port gate_inputs[] = {
 };
 
 static const mill_port gate_outputs[] = {
-    {.name = "report", .type = MILL_TYPE_REPORT, .help = "what was checked, and what failed"},
+    {.name = "report",
+     .type = MILL_TYPE_REPORT,
+     .help = "what was checked, and what failed",
+     .flags = MILL_PORT_OPTIONAL},
     {0},
 };
 
