@@ -152,19 +152,27 @@ static void read_pipeline_section(build *b) {
 
 /* ---------------------------------------------------------------- what is odd but runs */
 
+/* A class all of whose outputs are optional does its work without them too, as exporters do. */
+static bool has_its_end(const plan_stage *s) {
+    for (size_t i = 0; i < s->cls->n_outputs; i++)
+        if (!(s->cls->outputs[i].flags & MILL_PORT_OPTIONAL))
+            return false;
+    return true;
+}
+
 static void warn_unused(build *b) {
     bool exports = false;
     g_autoptr(GHashTable) used = g_hash_table_new(g_direct_hash, g_direct_equal);
     for (guint i = 0; i < b->plan->stages->len; i++) {
         const plan_stage *s = g_ptr_array_index(b->plan->stages, i);
-        exports |= s->cls->n_outputs == 0;
+        exports |= has_its_end(s);
         for (size_t p = 0; p < s->cls->n_inputs; p++)
             for (guint k = 0; k < s->inputs[p].sources->len; k++)
                 g_hash_table_add(used, g_array_index(s->inputs[p].sources, plan_source, k).stage);
     }
     for (guint i = 0; i < b->plan->stages->len; i++) {
         plan_stage *s = g_ptr_array_index(b->plan->stages, i);
-        if (s->cls->n_outputs > 0 && !g_hash_table_contains(used, s))
+        if (!has_its_end(s) && !g_hash_table_contains(used, s))
             build_warning(b, s->at, "output of [%s] goes nowhere", s->name);
     }
     if (!exports)

@@ -148,6 +148,27 @@ bool kit_parse_int(const char *text, size_t length, bool wrap, int64_t *ret_valu
     return true;
 }
 
+bool kit_parse_scaled(const char *text, size_t length, int64_t scale, int64_t *ret_value) {
+    decimal d;
+    uint64_t value;
+    if (!scan(text, length, &d))
+        return false;
+    int64_t point = d.n_whole + d.exponent, last = d.n_whole + d.n_fraction;
+    while (last > 0 && digit(&d, last - 1) == 0)
+        last--;
+    int64_t keep = last > point ? last : point;
+    if (!leading(&d, keep, INT64_MAX, &value))
+        return false;
+    unsigned __int128 product = (unsigned __int128)value * (uint64_t)scale;
+    for (int64_t decimals = keep - point; decimals > 0 && product != 0; decimals--, product /= 10)
+        if (product % 10 != 0)
+            return false;
+    if (product > INT64_MAX)
+        return false;
+    *ret_value = d.negative ? -(int64_t)product : (int64_t)product;
+    return true;
+}
+
 /* Not printf's %f: it follows the locale. */
 const char *kit_format_percent(char text[KIT_NUMBER_MAX], int64_t part, int64_t whole) {
     if (whole <= 0 || part == INT64_MIN)

@@ -150,7 +150,7 @@ static void test_list(void) {
     has_text(good, "state", "loaded");
     has_text(good, "version", "1.0.0");
     has_text(good, "path", "BUILD/tests/pipelines/plugins/test-stages.so");
-    g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(good, "classes")), ==, 8);
+    g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(good, "classes")), ==, 9);
     g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(good, "shadowed_classes")), ==, 0);
     const cJSON *newer = find_module(list, "org.acme.fit");
     has_text(newer, "state", "refused");

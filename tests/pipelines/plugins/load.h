@@ -26,8 +26,9 @@ extern const mill_type load_type, note_type;
 mill_status load_post(mill_run *run, uint32_t port, load value);
 
 /* The classes, a file each. */
-extern const mill_stage read_class, split_class, number_class;             /* readers.c */
-extern const mill_stage plan_class;                                        /* plan.c */
-extern const mill_stage convert_class, sum_class, pair_class, write_class; /* module.c */
+extern const mill_stage read_class, split_class, number_class; /* readers.c */
+extern const mill_stage plan_class;                            /* plan.c */
+extern const mill_stage convert_class, sum_class, pair_class, judge_class,
+    write_class; /* module.c */
 
 #endif

@@ -99,6 +99,31 @@ const mill_stage pair_class = {
     .inputs = pair_inputs, .outputs = load_output, .run = pair_run,
 };
 
+/* ---------------------------------------------------------------- test.judge */
+
+static mill_status judge_run(mill_run *run, const void *opts, void *state) {
+    (void)opts, (void)state;
+    const load *judged = mill_input(run, 0, 0);
+    mill_log(run, MILL_ERROR, "the total is %lld", (long long)judged->total);
+    mill_status status = load_post(run, 0, *judged);
+    return status < MILL_OK ? status : MILL_GATE;
+}
+
+static const mill_port judge_inputs[] = {
+    {.name = "load", .type = TYPE_LOAD, .help = "what to judge"},
+    {0},
+};
+
+static const mill_port judge_outputs[] = {
+    {.name = "load", .type = TYPE_LOAD, .help = "the same", .flags = MILL_PORT_OPTIONAL},
+    {0},
+};
+
+const mill_stage judge_class = {
+    MILL_STAGE_HEAD,        .name = "test.judge",     .summary = "is a gate that is never met",
+    .inputs = judge_inputs, .outputs = judge_outputs, .run = judge_run,
+};
+
 /* ---------------------------------------------------------------- test.write */
 
 typedef struct write_options {
@@ -151,9 +176,9 @@ const mill_stage write_class = {
 
 /* ---------------------------------------------------------------- the module */
 
-static const mill_stage *const classes[] = {&read_class, &split_class, &number_class,
-                                            &plan_class, &sum_class,   &convert_class,
-                                            &pair_class, &write_class, NULL};
+static const mill_stage *const classes[] = {
+    &read_class,    &split_class, &number_class, &plan_class,  &sum_class,
+    &convert_class, &pair_class,  &judge_class,  &write_class, NULL};
 static const mill_type *const types[] = {&load_type, &note_type, NULL};
 
 MILL_EXPORT const mill_module mill_module_v1 = {

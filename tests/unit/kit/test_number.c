@@ -241,6 +241,42 @@ static void test_parse_int(void) {
     }
 }
 
+static void test_parse_scaled(void) {
+    static const struct {
+        const char *text;
+        int64_t scale;
+        bool ok;
+        int64_t value;
+    } cases[] = {
+        {"1.5", 1000, true, 1500},
+        {"-1.5", 1000, true, -1500},
+        {"0.025", 60000000000, true, 1500000000},
+        {"1.50000000000000000000000000000", 1024, true, 1536},
+        {"1.5", 1, false, 0},
+        {"0.0000000000001", 1000000000, false, 0},
+        {"0", 1000, true, 0},
+        {"0.000", 1, true, 0},
+        {"0e-999999999", 1, true, 0},
+        {"1e-999999999", 1000, false, 0},
+        {"15e-1", 2, true, 3},
+        {"1e18", 9, true, 9000000000000000000},
+        {"9223372036854775807", 1, true, INT64_MAX},
+        {"9223372036854775807", 2, false, 0},
+        {"-9223372036854775808", 1, false, 0},
+        {"3e9", 3600000000000, false, 0},
+        {"", 1000, false, 0},
+        {"1.", 1000, false, 0},
+        {"5ms", 1000, false, 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        int64_t value = 42;
+        g_test_message("%s", cases[i].text);
+        bool ok = kit_parse_scaled(cases[i].text, strlen(cases[i].text), cases[i].scale, &value);
+        g_assert_cmpint(ok, ==, cases[i].ok);
+        g_assert_cmpint(value, ==, ok ? cases[i].value : 42);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/kit/number/format", test_format);
@@ -250,5 +286,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/kit/number/not-a-time", test_not_a_time);
     g_test_add_func("/kit/number/long-text", test_long_text);
     g_test_add_func("/kit/number/parse-int", test_parse_int);
+    g_test_add_func("/kit/number/parse-scaled", test_parse_scaled);
     return g_test_run();
 }

@@ -36,6 +36,10 @@ bool kit_parse_us(const char *text, size_t length, int64_t *ret_ns);
  * 2^64-1 are taken as their two's complement. False if it is not one or does not fit. */
 bool kit_parse_int(const char *text, size_t length, bool wrap, int64_t *ret_value);
 
+/* A number in the same grammar times `scale`, which is above 0: "1.5" times 1000 is 1500. False if
+ * it is not a number, or the product is not whole or does not fit. */
+bool kit_parse_scaled(const char *text, size_t length, int64_t scale, int64_t *ret_value);
+
 #ifdef __cplusplus
 }
 #endif
