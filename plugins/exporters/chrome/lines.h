@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What many events of a trace have in common, rendered once: names, and the lines that they are
+ * shown on. */
+#ifndef CHROME_LINES_H
+#define CHROME_LINES_H
+
+#include "out.h"
+
+#include <tracemill/kit/arena.h>
+#include <tracemill/kit/intern.h>
+
+typedef struct piece {
+    const char *at;
+    size_t length;
+} piece;
+
+typedef struct lines {
+    const mill_trace *trace;
+    int64_t first_pid;  /* added to each process */
+    piece *names;       /* "name":"…" */
+    piece *threads;     /* "pid":1,"tid":2 */
+    piece *streams;     /* the same */
+    piece *stream_args; /* "device":0,"stream":7 */
+    bool *async;        /* threads whose slices may overlap those of another row of threads */
+    kit_arena arena;
+    kit_intern *taken; /* "pid":1,"tid":2 of those up to now */
+} lines;
+
+void lines_init(lines *l, const mill_trace *trace, int64_t first_pid);
+void lines_finish(lines *l);
+
+/* The metadata that names processes, threads and streams, each event with the comma before it. */
+void lines_tell(const lines *l, out *o, const char *item);
+
+/* Writes a piece at `at`. Those longer than a quarter of OUT_ROOM go through the buffer. */
+static inline char *put_piece(out *o, char *at, piece p) {
+    if (p.length > OUT_ROOM / 4) {
+        o->at = at;
+        out_bytes(o, p.at, p.length);
+        return out_begin(o);
+    }
+    return (char *)memcpy(at, p.at, p.length) + p.length;
+}
+
+#endif
