@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renders names and lines. The reader knows a line by the text of its pid and tid, so no two lines
- * may have the same: a word that is not known to be the file's own gets a number behind it. */
+/* Renders names and lines. A line is told apart by its pid and tid. */
 #include "lines.h"
 
 #include <inttypes.h>
+#include <tracemill/kit/columns.h>
 #include <tracemill/kit/number.h>
 
 static piece keep(lines *l, const GString *text) {
@@ -43,13 +43,28 @@ static int64_t pid_of(const lines *l, int64_t pid) {
     return shifted;
 }
 
+static void mark(const lines *l, const mill_column *thread, uint64_t n, bool *marks) {
+    for (uint64_t i = 0; i < n; i++)
+        marks[mill_u32(l->trace, thread, i)] = true;
+}
+
+/* Threads with arrows, counters or timers: these can't be those of async slices. */
+static bool *mark_points(lines *l) {
+    const mill_trace *t = l->trace;
+    bool *marks = kit_arena_alloc(&l->arena, t->threads.n + 1);
+    mark(l, &t->flows.thread, t->flows.n, marks);
+    mark(l, &t->counters.thread, t->counters.n, marks);
+    if (mill_timer_count(t))
+        mark(l, &t->timers.thread, t->timers.n, marks);
+    return marks;
+}
+
 /* Two rows of threads with one pid and tid: one of them is of slices that may overlap, which the
- * reader keeps apart from the calls of that thread. Only they have no arrows, counters or timers.
- */
+ * reader keeps apart from the calls of that thread. */
 static void render_threads(lines *l, GString *text) {
     const mill_trace *t = l->trace;
     const mill_threads *threads = &t->threads;
-    uint32_t *first = kit_arena_alloc(&l->arena, (threads->n + 1) * sizeof *first);
+    const bool *points = mark_points(l);
     for (uint32_t i = 0; i < threads->n; i++) {
         g_string_assign(text, "\"pid\":");
         append_id(l, text, pid_of(l, mill_i64(t, &threads->pid, i)),
@@ -60,56 +75,62 @@ static void render_threads(lines *l, GString *text) {
         uint32_t found = kit_intern_add(l->taken, text->str, text->len, 0);
         l->threads[i] = keep(l, text);
         if (found == known)
-            first[found] = i;
-        else if (l->async[i]) /* has arrows, counters or timers: see mark_points */
-            l->async[first[found]] = true, l->async[i] = false;
+            l->taken_by[found] = i;
         else
-            l->async[i] = true;
+            l->async[points[i] ? l->taken_by[found] : i] = true;
     }
 }
 
-static void mark(lines *l, const mill_column *thread, uint64_t n) {
-    for (uint64_t i = 0; i < n; i++)
-        l->async[mill_u32(l->trace, thread, i)] = true;
+/* The same text, or none for both. */
+static bool same_string(const mill_trace *t, uint32_t a, uint32_t b) {
+    return g_strcmp0(mill_string(t, a), mill_string(t, b)) == 0;
 }
 
-/* Threads that can't be those of async slices. */
-static void mark_points(lines *l) {
-    const mill_trace *t = l->trace;
-    mark(l, &t->flows.thread, t->flows.n);
-    mark(l, &t->counters.thread, t->counters.n);
-    mark(l, &t->timers.thread, mill_timer_count(t));
+/* Whether a thread with another name stands on that line. */
+static bool is_taken(const lines *l, const GString *line, uint32_t label) {
+    uint32_t found = kit_intern_find(l->taken, line->str, line->len, 0);
+    return found != UINT32_MAX &&
+           !same_string(l->trace, label,
+                        mill_u32(l->trace, &l->trace->threads.name, l->taken_by[found]));
 }
 
-/* As Kineto has it, a device is a process and a stream a thread. Where that is a thread of the CPU
- * too, the stream is written as Kineto of 2021 did: "stream 7". */
-static void render_streams(lines *l, GString *text) {
+/* As Kineto has it, a device is a process and a stream a thread of it. Where a thread of another
+ * name has that line, the stream is written as Kineto of 2021 did: "stream 7". */
+static void render_stream(lines *l, GString *text, uint32_t stream) {
     const mill_trace *t = l->trace;
-    for (uint32_t i = 0; i < t->streams.n; i++) {
-        uint32_t device = mill_u32(t, &t->streams.device, i);
-        int64_t number = mill_i64(t, &t->devices.id, device), id = mill_i64(t, &t->streams.id, i);
-        g_string_truncate(text, 0);
-        if (number != MILL_UNKNOWN)
-            g_string_append_printf(text, ",\"device\":%" PRId64, number);
-        if (id != MILL_UNKNOWN)
-            g_string_append_printf(text, ",\"stream\":%" PRId64, id);
-        l->stream_args[i] = keep(l, text);
-        g_string_assign(text, "\"pid\":");
-        if (number != MILL_UNKNOWN)
-            g_string_append_printf(text, "%" PRId64, pid_of(l, number));
-        else
-            g_string_append(text, "\"device\"");
-        g_string_append(text, ",\"tid\":");
-        size_t before = text->len;
-        append_id(l, text, id, mill_u32(t, &t->streams.label, i));
-        if (id != MILL_UNKNOWN &&
-            kit_intern_find(l->taken, text->str, text->len, 0) != UINT32_MAX) {
-            g_string_truncate(text, before);
-            g_string_append_printf(text, "\"stream %" PRId64 "\"", id);
-        }
-        kit_intern_add(l->taken, text->str, text->len, 0);
-        l->streams[i] = keep(l, text);
+    int64_t device = mill_i64(t, &t->devices.id, mill_u32(t, &t->streams.device, stream));
+    int64_t id = mill_i64(t, &t->streams.id, stream);
+    uint32_t label = mill_u32(t, &t->streams.label, stream);
+    if (device != MILL_UNKNOWN)
+        g_string_append_printf(text, ",\"device\":%" PRId64, device);
+    if (id != MILL_UNKNOWN)
+        g_string_append_printf(text, ",\"stream\":%" PRId64, id);
+    l->stream_args[stream] = keep(l, text);
+    if (device != MILL_UNKNOWN)
+        g_string_printf(text, "\"pid\":%" PRId64 ",\"tid\":", pid_of(l, device));
+    else
+        g_string_assign(text, "\"pid\":\"device\",\"tid\":");
+    size_t before = text->len;
+    append_id(l, text, id, label);
+    if (id != MILL_UNKNOWN && is_taken(l, text, label)) {
+        g_string_truncate(text, before);
+        g_string_append_printf(text, "\"stream %" PRId64 "\"", id);
     }
+    l->streams[stream] = keep(l, text);
+}
+
+/* Of each number below n that stands in the column `by`. */
+static uint32_t *first_rows(lines *l, const mill_column *by, uint64_t rows, uint64_t n) {
+    uint32_t *first = kit_arena_alloc(&l->arena, (n + 1) * sizeof *first), number[KIT_BLOCK];
+    memset(first, 0xff, (n + 1) * sizeof *first); /* MILL_NONE */
+    for (uint64_t row = 0; row < rows; row += KIT_BLOCK) {
+        size_t block = kit_block_rows(rows, row);
+        kit_read_u32(l->trace, by, row, block, number);
+        for (size_t i = 0; i < block; i++)
+            if (first[number[i]] == MILL_NONE)
+                first[number[i]] = (uint32_t)(row + i);
+    }
+    return first;
 }
 
 void lines_init(lines *l, const mill_trace *trace, int64_t first_pid) {
@@ -123,9 +144,15 @@ void lines_init(lines *l, const mill_trace *trace, int64_t first_pid) {
     l->stream_args = kit_arena_alloc(&l->arena, n_streams * sizeof *l->stream_args);
     for (uint32_t i = 0; i < trace->names.texts.n; i++)
         l->names[i] = render_name(l, text, i);
-    mark_points(l);
+    l->first_gpu = first_rows(l, &trace->gpu.name, trace->gpu.n, trace->names.texts.n);
+    l->first_cpu = first_rows(l, &trace->cpu.thread, trace->cpu.n, n_threads);
+    l->first_timer = first_rows(l, &trace->timers.thread, mill_timer_count(trace), n_threads);
+    l->taken_by = kit_arena_alloc(&l->arena, n_threads * sizeof *l->taken_by);
     render_threads(l, text);
-    render_streams(l, text);
+    for (uint32_t i = 0; i < n_streams; i++) {
+        g_string_truncate(text, 0);
+        render_stream(l, text, i);
+    }
 }
 
 void lines_finish(lines *l) {

@@ -22,8 +22,13 @@ typedef struct lines {
     piece *streams;     /* the same */
     piece *stream_args; /* "device":0,"stream":7 */
     bool *async;        /* threads whose slices may overlap those of another row of threads */
+    /* The first row of each name, of each thread, or MILL_NONE. The reader numbers names and
+     * threads as they come, and puts rows that are alike in all else in the order of those numbers:
+     * so these rows are written before all others. */
+    uint32_t *first_gpu, *first_cpu, *first_timer;
     kit_arena arena;
-    kit_intern *taken; /* "pid":1,"tid":2 of those up to now */
+    kit_intern *taken;  /* "pid":1,"tid":2 of threads, … */
+    uint32_t *taken_by; /* … and by which thread first */
 } lines;
 
 void lines_init(lines *l, const mill_trace *trace, int64_t first_pid);

@@ -3,7 +3,6 @@
 #include "points.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void put_flow(const lines *l, out *o, uint64_t row, int64_t shift) {
     static const char phases[] = "stf";
@@ -80,7 +79,7 @@ static void put_sync(const lines *l, out *o, uint64_t row, int64_t shift) {
 }
 
 /* The reader knows a timer by its micro-batch, which -1 says that it has none of. */
-static void put_timer(const lines *l, out *o, uint64_t row, int64_t shift) {
+void points_timer(const lines *l, out *o, uint64_t row, int64_t shift) {
     const mill_trace *t = l->trace;
     const mill_timers *m = &t->timers;
     int64_t micro_batch = mill_i64(t, &m->micro_batch, row);
@@ -105,5 +104,6 @@ void points_events(const lines *l, out *o, int64_t shift) {
     for (uint64_t i = 0; i < mill_sync_count(t) && !o->status; i++)
         put_sync(l, o, i, shift);
     for (uint64_t i = 0; i < mill_timer_count(t) && !o->status; i++)
-        put_timer(l, o, i, shift);
+        if (l->first_timer[mill_u32(t, &t->timers.thread, i)] != i)
+            points_timer(l, o, i, shift);
 }

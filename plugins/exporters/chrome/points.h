@@ -5,8 +5,10 @@
 
 #include "lines.h"
 
-/* Arrows, counters, recorded waits, timers; each event with the comma before it. */
+/* Arrows, counters, recorded waits, and timers but the first of each thread; each event with the
+ * comma before it. */
 void points_events(const lines *l, out *o, int64_t shift);
+void points_timer(const lines *l, out *o, uint64_t row, int64_t shift);
 
 /* ,"key":value if it is known, at `at`; the key with its quotes, comma and colon is a literal. */
 #define PUT_KNOWN(at, key, value)                                                                  \

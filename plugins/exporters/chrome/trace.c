@@ -5,28 +5,11 @@
 
 #include "points.h"
 
-#include <stdlib.h>
 #include <strings.h>
 #include <tracemill/kit/columns.h>
 
 #define CAT(text)                                                                                  \
     { ",\"cat\":\"" text "\",", sizeof(",\"cat\":\"" text "\",") - 1 }
-
-/* The first row of each number below n that stands in the column `by`, or MILL_NONE. The reader
- * numbers names and threads as they come, and rows that are alike in all else stand in the order of
- * those numbers; so these rows come first in the file. */
-static uint32_t *first_rows(const mill_trace *t, const mill_column *by, uint64_t rows, uint64_t n) {
-    uint32_t *first = kit_alloc(n + 1, sizeof *first), number[KIT_BLOCK];
-    memset(first, 0xff, (n + 1) * sizeof *first); /* MILL_NONE */
-    for (uint64_t row = 0; row < rows; row += KIT_BLOCK) {
-        size_t block = kit_block_rows(rows, row);
-        kit_read_u32(t, by, row, block, number);
-        for (size_t i = 0; i < block; i++)
-            if (first[number[i]] == MILL_NONE)
-                first[number[i]] = (uint32_t)(row + i);
-    }
-    return first;
-}
 
 /* ---------------------------------------------------------------- activities */
 
@@ -126,25 +109,26 @@ static void put_gpu(const lines *l, out *o, const gpu_block *b, size_t i, int64_
     o->at = PUT(at, "}}");
 }
 
-static void write_gpu(const lines *l, out *o, int64_t shift) {
-    const mill_trace *t = l->trace;
-    uint64_t n_names = t->names.texts.n;
-    uint32_t *first = first_rows(t, &t->gpu.name, t->gpu.n, n_names);
+static void write_first_gpu(const lines *l, out *o, int64_t shift) {
     gpu_block b;
-    for (uint64_t i = 0; i < n_names; i++) {
-        if (first[i] == MILL_NONE)
+    for (uint64_t i = 0; i < l->trace->names.texts.n; i++) {
+        if (l->first_gpu[i] == MILL_NONE)
             continue;
-        read_gpu(t, first[i], 1, &b);
+        read_gpu(l->trace, l->first_gpu[i], 1, &b);
         put_gpu(l, o, &b, 0, shift);
     }
+}
+
+static void write_gpu(const lines *l, out *o, int64_t shift) {
+    const mill_trace *t = l->trace;
+    gpu_block b;
     for (uint64_t row = 0; row < t->gpu.n && !o->status; row += KIT_BLOCK) {
         size_t n = kit_block_rows(t->gpu.n, row);
         read_gpu(t, row, n, &b);
         for (size_t i = 0; i < n; i++)
-            if (first[b.name[i]] != row + i)
+            if (l->first_gpu[b.name[i]] != row + i)
                 put_gpu(l, o, &b, i, shift);
     }
-    free(first);
 }
 
 /* ---------------------------------------------------------------- slices */
@@ -230,27 +214,33 @@ static void put_cpu(const lines *l, out *o, const cpu_block *b, size_t i, uint64
     }
 }
 
+static void write_first_of_threads(const lines *l, out *o, int64_t shift) {
+    cpu_block b;
+    for (uint64_t i = 0; i < l->trace->threads.n; i++) {
+        if (l->first_cpu[i] != MILL_NONE) {
+            read_cpu(l->trace, l->first_cpu[i], 1, &b);
+            put_cpu(l, o, &b, 0, l->first_cpu[i], shift);
+        }
+        if (l->first_timer[i] != MILL_NONE)
+            points_timer(l, o, l->first_timer[i], shift);
+    }
+}
+
 static void write_cpu(const lines *l, out *o, int64_t shift) {
     const mill_trace *t = l->trace;
-    uint32_t *first = first_rows(t, &t->cpu.thread, t->cpu.n, t->threads.n);
     cpu_block b;
-    for (uint64_t i = 0; i < t->threads.n; i++) {
-        if (first[i] == MILL_NONE)
-            continue;
-        read_cpu(t, first[i], 1, &b);
-        put_cpu(l, o, &b, 0, first[i], shift);
-    }
     for (uint64_t row = 0; row < t->cpu.n && !o->status; row += KIT_BLOCK) {
         size_t n = kit_block_rows(t->cpu.n, row);
         read_cpu(t, row, n, &b);
         for (size_t i = 0; i < n; i++)
-            if (first[b.thread[i]] != row + i)
+            if (l->first_cpu[b.thread[i]] != row + i)
                 put_cpu(l, o, &b, i, row + i, shift);
     }
-    free(first);
 }
 
 void trace_events(const lines *l, out *o, int64_t shift) {
+    write_first_of_threads(l, o, shift);
+    write_first_gpu(l, o, shift);
     write_cpu(l, o, shift);
     write_gpu(l, o, shift);
     points_events(l, o, shift);
