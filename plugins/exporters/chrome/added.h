@@ -10,7 +10,8 @@
 
 /* `pid` must be of nothing else; `item` is the key, "" for none. Each event with the comma before
  * it. `shift`, in ns, is added to each time. */
-void schedule_events(const mill_schedule *schedule, out *o, int64_t pid, const char *item);
+void schedule_events(const mill_schedule *schedule, out *o, int64_t pid, const char *item,
+                     int64_t shift);
 void lanes_events(const mill_report *report, out *o, int64_t pid, const char *item, int64_t shift);
 
 /* Names a process, or with tid from 0 on a thread of it, which stands in that order. */

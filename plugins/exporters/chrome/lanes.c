@@ -11,14 +11,13 @@
 static const char *colour_of(const char *cls, uint32_t number) {
     static const struct {
         const char *word, *colour;
-    } words[] = {
-        {"exposed", "terrible"}, {"overlap", "good"}, {"hidden", "good"}, {"idle", "grey"}};
+    } words[] = {{"comm only", "terrible"}, {"both", "good"}, {"idle", "grey"}};
     static const char *const others[] = {
         "thread_state_running", "rail_response",        "thread_state_iowait",  "rail_load",
         "generic_work",         "detailed_memory_dump", "thread_state_unknown", "light_memory_dump",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-        if (strstr(cls, words[i].word))
+        if (!strcmp(cls, words[i].word))
             return words[i].colour;
     return others[number % G_N_ELEMENTS(others)];
 }

@@ -3,6 +3,8 @@
  * the stages, and how many activations a rank holds. */
 #include "added.h"
 
+#include "points.h"
+
 #include <inttypes.h>
 
 /* cname: colours that Chrome's viewer has words for. */
@@ -27,6 +29,11 @@ static const struct kind *kind_of(uint8_t kind) {
 static int64_t number(uint32_t value) {
     return value == MILL_NO_OP ? MILL_UNKNOWN : value;
 }
+
+/* Where a schedule is shown. */
+typedef struct place {
+    int64_t pid, shift;
+} place;
 
 /* A slice: an operation, or half of a pair. */
 typedef struct slice {
@@ -61,21 +68,21 @@ static void put_name(out *o, const slice *x, const char *label) {
     out_quoted(o, shown, strlen(shown));
 }
 
-static void put_slice(const mill_schedule *s, out *o, int64_t pid, uint32_t rank, uint64_t op,
+static void put_slice(const mill_schedule *s, out *o, place p, uint32_t rank, uint64_t op,
                       const slice *x) {
     const char *colour = kind_of(x->kind)->colour;
     OUT(o, ",\n{\"ph\":\"X\",\"cat\":\"schedule\",\"name\":");
     put_name(o, x, s->ops.label ? s->ops.label[op] : NULL);
-    added_int(o, "pid", pid);
+    added_int(o, "pid", p.pid);
     added_int(o, "tid", rank);
     OUT(o, ",\"ts\":");
-    out_time(o, s->ops.start[op]);
+    out_time(o, shifted(s->ops.start[op], p.shift));
     OUT(o, ",\"dur\":");
     out_time(o, s->ops.end[op] - s->ops.start[op]);
     OUT(o, ",\"cname\":\"");
     out_bytes(o, colour, strlen(colour));
     OUT(o, "\"");
-    put_flow(s, o, pid, x);
+    put_flow(s, o, p.pid, x);
     OUT(o, ",\"args\":{\"kind\":");
     out_quoted(o, kind_of(x->kind)->name, strlen(kind_of(x->kind)->name));
     added_int(o, "micro-batch", number(x->micro_batch));
@@ -85,48 +92,48 @@ static void put_slice(const mill_schedule *s, out *o, int64_t pid, uint32_t rank
 }
 
 /* A pair's halves lie inside it, each with the flow of its micro-batch. */
-static void put_op(const mill_schedule *s, out *o, int64_t pid, uint32_t rank, uint64_t op) {
+static void put_op(const mill_schedule *s, out *o, place p, uint32_t rank, uint64_t op) {
     const mill_ops *v = &s->ops;
     slice whole = {v->kind[op], v->chunk[op], v->stage[op], v->micro_batch[op]};
     if (whole.kind != MILL_OP_PAIR) {
-        put_slice(s, o, pid, rank, op, &whole);
+        put_slice(s, o, p, rank, op, &whole);
         return;
     }
     slice forward = {MILL_OP_FORWARD, whole.chunk, whole.stage, whole.micro_batch};
     slice backward = {MILL_OP_BACKWARD, v->chunk_back[op], v->stage_back[op],
                       v->micro_batch_back[op]};
     slice pair = {MILL_OP_PAIR, MILL_NO_OP, MILL_NO_OP, MILL_NO_OP};
-    put_slice(s, o, pid, rank, op, &pair);
-    put_slice(s, o, pid, rank, op, &forward);
-    put_slice(s, o, pid, rank, op, &backward);
+    put_slice(s, o, p, rank, op, &pair);
+    put_slice(s, o, p, rank, op, &forward);
+    put_slice(s, o, p, rank, op, &backward);
 }
 
-static void put_live(out *o, int64_t pid, uint32_t rank, int64_t time, int64_t live) {
+static void put_live(out *o, place p, uint32_t rank, int64_t time, int64_t live) {
     OUT(o, ",\n{\"ph\":\"C\",\"name\":\"live activations of rank ");
     out_number(o, rank);
     OUT(o, "\"");
-    added_int(o, "pid", pid);
+    added_int(o, "pid", p.pid);
     added_int(o, "tid", rank);
     OUT(o, ",\"ts\":");
-    out_time(o, time);
+    out_time(o, shifted(time, p.shift));
     OUT(o, ",\"args\":{\"chunks\":");
     out_number(o, live);
     OUT(o, "}}");
 }
 
 /* As mill_schedule.live counts: a chunk is held from the start of F to the end of B, Bi, or F&B. */
-static void put_lives(const mill_schedule *s, out *o, int64_t pid, uint32_t rank) {
+static void put_lives(const mill_schedule *s, out *o, place p, uint32_t rank) {
     int64_t live = 0;
     for (uint64_t op = s->first[rank]; op < s->first[rank + 1]; op++) {
         uint8_t kind = s->ops.kind[op];
         if (kind == MILL_OP_FORWARD || kind == MILL_OP_PAIR)
-            put_live(o, pid, rank, s->ops.start[op], ++live);
+            put_live(o, p, rank, s->ops.start[op], ++live);
         if (kind == MILL_OP_BACKWARD || kind == MILL_OP_INPUT || kind == MILL_OP_PAIR)
-            put_live(o, pid, rank, s->ops.end[op], --live);
+            put_live(o, p, rank, s->ops.end[op], --live);
     }
 }
 
-void schedule_events(const mill_schedule *s, out *o, int64_t pid, const char *item) {
+void schedule_events(const mill_schedule *s, out *o, int64_t pid, const char *item, int64_t shift) {
     g_autofree char *name = g_strdup_printf("%s%s%s, %s", s->name, *item ? ", " : "", item,
                                             s->simulated ? "simulated" : "measured");
     added_name(o, pid, -1, name);
@@ -134,7 +141,7 @@ void schedule_events(const mill_schedule *s, out *o, int64_t pid, const char *it
         g_autofree char *of_rank = g_strdup_printf("rank %u", rank);
         added_name(o, pid, rank, of_rank);
         for (uint64_t op = s->first[rank]; op < s->first[rank + 1]; op++)
-            put_op(s, o, pid, rank, op);
-        put_lives(s, o, pid, rank);
+            put_op(s, o, (place){pid, shift}, rank, op);
+        put_lives(s, o, (place){pid, shift}, rank);
     }
 }

@@ -8,9 +8,10 @@
 
 enum { PORT_TRACE, PORT_SCHEDULE, PORT_REPORT };
 
-/* Far from the numbers of real processes, which the traces of further items get added to theirs. */
-#define NEXT_TRACE ((int64_t)10000000)
-#define FIRST_ADDED ((int64_t)2000000000)
+/* Processes of the second trace of a file get this added to their numbers, and so on: Linux gives
+ * none above it. */
+#define NEXT_TRACE ((int64_t)1 << 22)
+#define FIRST_ADDED ((int64_t)4000000000) /* of processes of our own; viewers take 32 bits */
 
 typedef struct chrome_options {
     const char *path;
@@ -28,6 +29,7 @@ typedef struct chrome_state {
     out_gzip *gzip;
     GString *facts;  /* of its first trace, or NULL: none came */
     int64_t base_ns; /* of that trace */
+    int64_t origin;  /* its first time: where simulated schedules begin, which have no clock */
     int64_t traces, added;
     char *key; /* of the last trace, and what was added to its times */
     int64_t shift;
@@ -46,7 +48,7 @@ static void forget_file(chrome_state *s) {
     if (s->facts)
         g_string_free(s->facts, TRUE);
     s->facts = NULL;
-    s->traces = s->added = s->shift = 0;
+    s->traces = s->added = s->shift = s->origin = 0;
 }
 
 static mill_status open_file(mill_run *run, const chrome_options *o, const char *path,
@@ -80,11 +82,14 @@ static mill_status begin_file(mill_run *run, const chrome_options *o, const char
     if (wants_gzip(o, path))
         s->gzip = out_gzip_create();
     mill_status status = open_file(run, o, path, s, ret_out);
-    if (!status)
-        OUT(ret_out, "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-                     "{\"ph\":\"M\",\"name\":\"written_by\",\"pid\":0,\"tid\":0,"
-                     "\"args\":{\"tracemill\":\"" MODULE_VERSION "\"}}");
-    return status;
+    if (status) {
+        forget_file(s);
+        return status;
+    }
+    OUT(ret_out, "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+                 "{\"ph\":\"M\",\"name\":\"written_by\",\"pid\":0,\"tid\":0,"
+                 "\"args\":{\"tracemill\":\"" MODULE_VERSION "\"}}");
+    return MILL_OK;
 }
 
 /* Goes on with the file, or ends the one before and begins it. */
@@ -119,6 +124,18 @@ static mill_status keep(mill_sink *sink, const void *data, size_t n) {
     return MILL_OK;
 }
 
+static int64_t earlier(const mill_trace *t, const mill_column *start, uint64_t rows, int64_t time) {
+    return rows && mill_i64(t, start, 0) < time ? mill_i64(t, start, 0) : time;
+}
+
+static int64_t first_time(const mill_trace *t) {
+    int64_t time = earlier(t, &t->gpu.start, t->gpu.n, INT64_MAX);
+    time = earlier(t, &t->cpu.start, t->cpu.n, time);
+    if (mill_timer_count(t))
+        time = earlier(t, &t->timers.start, t->timers.n, time);
+    return time == INT64_MAX ? 0 : time;
+}
+
 /* Facts stand behind the events, since a trace need not be the first item of its file. */
 static mill_status keep_facts(mill_run *run, chrome_state *s, const mill_trace *t) {
     memory_sink kept = {{.size = sizeof(mill_sink), .write = keep}, g_string_new(NULL)};
@@ -127,6 +144,7 @@ static mill_status keep_facts(mill_run *run, chrome_state *s, const mill_trace *
     trace_facts(t, &text);
     s->facts = kept.text;
     s->base_ns = t->base_ns;
+    s->origin = first_time(t);
     return out_finish(&text, false);
 }
 
@@ -144,10 +162,12 @@ static mill_status put_trace(mill_run *run, chrome_state *s, out *o, const mill_
     return status;
 }
 
-/* A report's times are those of the trace it is about, which came before it under the same key. */
-static void put_report(chrome_state *s, out *o, const mill_report *report, const char *item) {
-    bool follows = g_strcmp0(s->key, item) == 0;
-    lanes_events(report, o, FIRST_ADDED + s->added++, item, follows ? s->shift : 0);
+/* What a report or a profile's schedule tells is of the trace that came before it under the same
+ * key, or a key that goes on from that one's with a sub-key. */
+static int64_t shift_of_key(const chrome_state *s, const char *item) {
+    size_t n = s->key ? strlen(s->key) : 0;
+    bool follows = s->key && !strncmp(s->key, item, n) && (item[n] == '\0' || item[n] == ':');
+    return follows ? s->shift : 0;
 }
 
 static mill_status put_item(mill_run *run, chrome_state *s, out *o) {
@@ -155,11 +175,17 @@ static mill_status put_item(mill_run *run, chrome_state *s, out *o) {
     if (mill_input_count(run, PORT_TRACE))
         return put_trace(run, s, o, mill_input(run, PORT_TRACE, 0),
                          host->input_key(run, PORT_TRACE, 0));
-    if (mill_input_count(run, PORT_SCHEDULE))
-        schedule_events(mill_input(run, PORT_SCHEDULE, 0), o, FIRST_ADDED + s->added++,
-                        host->input_key(run, PORT_SCHEDULE, 0));
-    if (mill_input_count(run, PORT_REPORT))
-        put_report(s, o, mill_input(run, PORT_REPORT, 0), host->input_key(run, PORT_REPORT, 0));
+    if (mill_input_count(run, PORT_SCHEDULE)) {
+        const mill_schedule *schedule = mill_input(run, PORT_SCHEDULE, 0);
+        const char *item = host->input_key(run, PORT_SCHEDULE, 0);
+        schedule_events(schedule, o, FIRST_ADDED + s->added++, item,
+                        schedule->simulated ? s->origin : shift_of_key(s, item));
+    }
+    if (mill_input_count(run, PORT_REPORT)) {
+        const char *item = host->input_key(run, PORT_REPORT, 0);
+        lanes_events(mill_input(run, PORT_REPORT, 0), o, FIRST_ADDED + s->added++, item,
+                     shift_of_key(s, item));
+    }
     return MILL_OK;
 }
 
