@@ -57,7 +57,7 @@ static void put_diagnostics(const mill_trace *t, out *o) {
     for (uint64_t i = 0; i < d->n; i++) {
         uint32_t kind = mill_u32(t, &d->kind, i), text = mill_u32(t, &d->text, i);
         bool first = false;
-        out_bytes(o, ",{\"kind\":" + (i == 0), i == 0 ? 8 : 9);
+        out_bytes(o, i ? ",{\"kind\":" : "{\"kind\":", i ? 9 : 8);
         out_quoted(o, mill_string(t, kind), mill_u32(t, &t->strings.length, kind));
         OUT(o, ",\"text\":");
         out_quoted(o, mill_string(t, text), mill_u32(t, &t->strings.length, text));

@@ -172,9 +172,10 @@ static int64_t shift_of_key(const chrome_state *s, const char *item) {
 
 static mill_status put_item(mill_run *run, chrome_state *s, out *o) {
     const mill_host *host = run->host;
+    mill_status status = MILL_OK;
     if (mill_input_count(run, PORT_TRACE))
-        return put_trace(run, s, o, mill_input(run, PORT_TRACE, 0),
-                         host->input_key(run, PORT_TRACE, 0));
+        status = put_trace(run, s, o, mill_input(run, PORT_TRACE, 0),
+                           host->input_key(run, PORT_TRACE, 0));
     if (mill_input_count(run, PORT_SCHEDULE)) {
         const mill_schedule *schedule = mill_input(run, PORT_SCHEDULE, 0);
         const char *item = host->input_key(run, PORT_SCHEDULE, 0);
@@ -186,7 +187,7 @@ static mill_status put_item(mill_run *run, chrome_state *s, out *o) {
         lanes_events(mill_input(run, PORT_REPORT, 0), o, FIRST_ADDED + s->added++, item,
                      shift_of_key(s, item));
     }
-    return MILL_OK;
+    return status;
 }
 
 /* ---------------------------------------------------------------- the stage */

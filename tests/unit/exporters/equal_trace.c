@@ -10,7 +10,14 @@ typedef struct pair {
     const mill_trace *x, *y;
 } pair;
 
-/* Field `field` of table `table` for each row, by what `get` makes of it. */
+/* Frees a text, which lives on as one of those that are kept once each. */
+static const char *keep(char *text) {
+    const char *kept = g_intern_string(text);
+    g_free(text);
+    return kept;
+}
+
+/* What a row says in a column. */
 typedef int64_t (*get_int)(const mill_trace *t, const mill_column *c, uint64_t row);
 typedef const char *(*get_text)(const mill_trace *t, const mill_column *c, uint64_t row);
 
@@ -41,9 +48,9 @@ static const char *of_class(const mill_trace *t, const mill_column *c, uint64_t 
                                           "other"};
     uint32_t name = mill_u32(t, c, row);
     uint16_t rule = mill_u16(t, &t->names.rule, name);
-    return g_intern_string(g_strdup_printf(
-        "%s %s %s", classes[mill_name_class(t, name)], mill_name_kind(t, name) ?: "-",
-        rule == UINT16_MAX ? "-" : mill_text(t, &t->rules, rule)));
+    return keep(g_strdup_printf("%s %s %s", classes[mill_name_class(t, name)],
+                                mill_name_kind(t, name) ?: "-",
+                                rule == UINT16_MAX ? "-" : mill_text(t, &t->rules, rule)));
 }
 
 static const char *of_kind(const mill_trace *t, const mill_column *c, uint64_t row) {
@@ -52,7 +59,7 @@ static const char *of_kind(const mill_trace *t, const mill_column *c, uint64_t r
 }
 
 static const char *number(int64_t value) {
-    return value == MILL_UNKNOWN ? "-" : g_intern_string(g_strdup_printf("%" PRId64, value));
+    return value == MILL_UNKNOWN ? "-" : keep(g_strdup_printf("%" PRId64, value));
 }
 
 static const char *of_thread(const mill_trace *t, const mill_column *c, uint64_t row) {
