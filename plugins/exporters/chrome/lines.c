@@ -6,6 +6,10 @@
 #include <tracemill/kit/columns.h>
 #include <tracemill/kit/number.h>
 
+/* Processes of the second trace of a file get this added to their numbers, and so on: Linux gives
+ * none above it. */
+#define NEXT_TRACE ((int64_t)1 << 22)
+
 static piece keep(lines *l, const GString *text) {
     return (piece){kit_arena_text(&l->arena, text->str, text->len), text->len};
 }
@@ -133,10 +137,12 @@ static uint32_t *first_rows(lines *l, const mill_column *by, uint64_t rows, uint
     return first;
 }
 
-void lines_init(lines *l, const mill_trace *trace, int64_t first_pid) {
+void lines_init(lines *l, const mill_trace *trace, int64_t number) {
     g_autoptr(GString) text = g_string_new(NULL);
     uint64_t n_threads = trace->threads.n, n_streams = trace->streams.n;
-    *l = (lines){.trace = trace, .first_pid = first_pid, .taken = kit_intern_create()};
+    *l = (lines){.trace = trace, .first_pid = number * NEXT_TRACE, .taken = kit_intern_create()};
+    if (number > 0)
+        g_snprintf(l->suffix, sizeof l->suffix, ".%" PRId64, number);
     l->names = kit_arena_alloc(&l->arena, trace->names.texts.n * sizeof *l->names);
     l->threads = kit_arena_alloc(&l->arena, n_threads * sizeof *l->threads);
     l->async = kit_arena_alloc(&l->arena, n_threads * sizeof *l->async);

@@ -17,6 +17,7 @@ typedef struct piece {
 typedef struct lines {
     const mill_trace *trace;
     int64_t first_pid;  /* added to each process */
+    char suffix[24];    /* of what links slices: "", or of the second trace of a file .1, … */
     piece *names;       /* "name":"…" */
     piece *threads;     /* "pid":1,"tid":2 */
     piece *streams;     /* the same */
@@ -31,11 +32,16 @@ typedef struct lines {
     uint32_t *taken_by; /* … and by which thread first */
 } lines;
 
-void lines_init(lines *l, const mill_trace *trace, int64_t first_pid);
+/* `number`: of the trace in its file, from 0; so that its processes and arrows are its own. */
+void lines_init(lines *l, const mill_trace *trace, int64_t number);
 void lines_finish(lines *l);
 
 /* The metadata that names processes, threads and streams, each event with the comma before it. */
 void lines_tell(const lines *l, out *o, const char *item);
+
+static inline char *put_suffix(const lines *l, char *at) {
+    return stpcpy(at, l->suffix);
+}
 
 /* Writes a piece at `at`. Those longer than a quarter of OUT_ROOM go through the buffer. */
 static inline char *put_piece(out *o, char *at, piece p) {

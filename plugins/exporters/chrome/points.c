@@ -11,7 +11,7 @@ static void put_flow(const lines *l, out *o, uint64_t row, int64_t shift) {
     uint8_t end = mill_u8(t, &f->end, row);
     char *at = PUT(out_begin(o), ",\n{\"ph\":\"s\"");
     at[-2] = phases[end];
-    at = PUT(at, ",\"cat\":\"ac2g\",");
+    at = PUT(put_suffix(l, PUT(at, ",\"cat\":\"ac2g")), "\",");
     at = put_piece(o, at, l->names[mill_u32(t, &f->name, row)]);
     at = put_piece(o, PUT(at, ","), l->threads[mill_u32(t, &f->thread, row)]);
     PUT_KNOWN(at, ",\"id\":", mill_i64(t, &f->id, row));

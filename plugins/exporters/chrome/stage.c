@@ -8,9 +8,6 @@
 
 enum { PORT_TRACE, PORT_SCHEDULE, PORT_REPORT };
 
-/* Processes of the second trace of a file get this added to their numbers, and so on: Linux gives
- * none above it. */
-#define NEXT_TRACE ((int64_t)1 << 22)
 #define FIRST_ADDED ((int64_t)4000000000) /* of processes of our own; viewers take 32 bits */
 
 typedef struct chrome_options {
@@ -155,7 +152,7 @@ static mill_status put_trace(mill_run *run, chrome_state *s, out *o, const mill_
     s->key = g_strdup(item);
     s->shift = shift_of(s, t);
     mill_status status = s->facts ? MILL_OK : keep_facts(run, s, t);
-    lines_init(&l, t, s->traces++ * NEXT_TRACE);
+    lines_init(&l, t, s->traces++);
     lines_tell(&l, o, item);
     trace_events(&l, o, s->shift);
     lines_finish(&l);

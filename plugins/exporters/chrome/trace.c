@@ -77,6 +77,11 @@ static bool draws_launches(const mill_trace *t) {
     return t->flows.n == 0;
 }
 
+static char *put_link(const lines *l, char *at, int64_t correlation) {
+    at = put_int(PUT(at, ",\"bind_id\":\""), correlation);
+    return PUT(put_suffix(l, at), "\"");
+}
+
 static void put_gpu(const lines *l, out *o, const gpu_block *b, size_t i, int64_t shift) {
     static const piece cats[] = {
         [MILL_GPU_KERNEL] = CAT("kernel"),
@@ -90,7 +95,7 @@ static void put_gpu(const lines *l, out *o, const gpu_block *b, size_t i, int64_
     at = put_us(PUT(at, ",\"ts\":"), shifted(b->start[i], shift));
     at = put_us(PUT(at, ",\"dur\":"), b->dur[i]);
     if (draws_launches(l->trace) && b->correlation[i] > 0)
-        at = PUT(put_int(PUT(at, ",\"bind_id\":\""), b->correlation[i]), "\",\"flow_in\":true");
+        at = PUT(put_link(l, at, b->correlation[i]), ",\"flow_in\":true");
     at = PUT(at, ",\"args\":{");
     char *args = at;
     PUT_KNOWN(at, ",\"External id\":", b->external_id[i]);
@@ -172,7 +177,7 @@ static char *put_head(const lines *l, out *o, const cpu_block *b, size_t i, char
     at = put_piece(o, at, l->names[b->name[i]]);
     at = put_piece(o, PUT(at, ","), l->threads[b->thread[i]]);
     if (phase == 'b' || phase == 'e')
-        at = put_int(PUT(at, ",\"id\":"), (int64_t)row);
+        at = PUT(put_int(PUT(at, ",\"id2\":{\"local\":\""), (int64_t)row), "\"}");
     return PUT(at, ",\"ts\":");
 }
 
@@ -206,7 +211,7 @@ static void put_cpu(const lines *l, out *o, const cpu_block *b, size_t i, uint64
     if (phase == 'i')
         at = PUT(at, ",\"s\":\"t\"");
     if (phase == 'X' && is_call(b->kind[i]) && b->correlation[i] > 0 && draws_launches(l->trace))
-        at = PUT(put_int(PUT(at, ",\"bind_id\":\""), b->correlation[i]), "\",\"flow_out\":true");
+        at = PUT(put_link(l, at, b->correlation[i]), ",\"flow_out\":true");
     o->at = PUT(put_cpu_args(at, b, i), "}");
     if (phase == 'b' || phase == 'B') {
         at = put_head(l, o, b, i, phase == 'b' ? 'e' : 'E', row);

@@ -64,11 +64,10 @@ static const char *number(int64_t value) {
 
 static const char *of_thread(const mill_trace *t, const mill_column *c, uint64_t row) {
     uint32_t i = mill_u32(t, c, row);
-    return g_intern_string(
-        g_strdup_printf("%s %s \"%s\" \"%s\"", number(mill_i64(t, &t->threads.pid, i)),
-                        number(mill_i64(t, &t->threads.tid, i)),
-                        mill_string(t, mill_u32(t, &t->threads.process, i)) ?: "(none)",
-                        mill_string(t, mill_u32(t, &t->threads.name, i)) ?: "(none)"));
+    return keep(g_strdup_printf("%s %s \"%s\" \"%s\"", number(mill_i64(t, &t->threads.pid, i)),
+                                number(mill_i64(t, &t->threads.tid, i)),
+                                mill_string(t, mill_u32(t, &t->threads.process, i)) ?: "(none)",
+                                mill_string(t, mill_u32(t, &t->threads.name, i)) ?: "(none)"));
 }
 
 static void ints(const pair *p, const char *what, const mill_column *a, const mill_column *b,

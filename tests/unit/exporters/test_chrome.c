@@ -95,6 +95,8 @@ static void test_two_traces(void) {
     g_assert_cmpfloat(number_of(second, "ts"), ==, 4.5);
     g_assert_cmpfloat(number_of(first, "pid"), ==, 0);
     g_assert_cmpfloat(number_of(second, "pid"), ==, 1 << 22);
+    g_assert_cmpstr(text_of(first, "bind_id"), !=, "");
+    g_assert_cmpstr(text_of(first, "bind_id"), !=, text_of(second, "bind_id"));
     g_assert_cmpfloat(number_of(json, "baseTimeNanoseconds"), ==, 1000);
     cJSON_Delete(json);
     bench_destroy(own);
