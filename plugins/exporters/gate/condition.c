@@ -13,13 +13,6 @@ static const struct {
     {"!=", GATE_UNEQUAL},  {">", GATE_ABOVE},    {"<", GATE_BELOW},
 };
 
-const char *gate_operator_text(gate_operator test) {
-    for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
-        if (operators[i].test == test)
-            return operators[i].text;
-    return "?";
-}
-
 /* Reads the operator at the beginning of a text. Returns what follows, or NULL: it is none. */
 static const char *read_operator(const char *text, gate_operator *ret_test) {
     for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)

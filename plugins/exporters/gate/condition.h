@@ -31,7 +31,4 @@ typedef struct gate_condition {
 mill_status gate_condition_init(gate_condition *c, mill_run *run, const char *text);
 void gate_condition_finish(gate_condition *c);
 
-/* The operator as it is written. */
-const char *gate_operator_text(gate_operator test);
-
 #endif

@@ -155,6 +155,7 @@ static void put_series(json_writer *w, const mill_series *s) {
     json_open(w, NULL, '{');
     json_put(w, "id", json_text(s->id));
     json_put(w, "label", json_text(s->label));
+    json_put(w, "kind", json_text(s->kind == MILL_SERIES_HEAT ? "heat" : "curve"));
     json_put(w, "x_label", json_text(s->x_label));
     json_put(w, "x_unit", json_text(s->x_unit));
     json_put(w, "y_label", json_text(s->y_label));
