@@ -70,12 +70,19 @@ static char *unwrap(const char *text) {
     return g_string_free(s, FALSE);
 }
 
+/* Only a path may be wider than the page: it is one word, and is shown whole to be copied. */
+static bool fits_page(const char *line) {
+    const char *word = line + strspn(line, " ");
+    return g_utf8_strlen(line, -1) <= 80 || (*word == '/' && strchr(word, ' ') == NULL);
+}
+
 static void shows_reason(const char *sentence) {
     g_auto(result) r = program_run("list", NULL);
     g_assert_cmpint(r.exit_code, ==, 0);
     g_auto(GStrv) lines = g_strsplit(r.out, "\n", -1);
     for (char **line = lines; *line; line++)
-        g_assert_cmpint(g_utf8_strlen(*line, -1), <=, 80);
+        if (!fits_page(*line))
+            g_error("wider than 80 columns: %s", *line);
     g_autofree char *text = unwrap(r.out), *part = g_strconcat("FOLDER/bad.so ", sentence, NULL);
     program_says(text, part);
     program_says(text, " loaded fit.good FOLDER/a.so ");
