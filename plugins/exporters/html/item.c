@@ -146,7 +146,7 @@ static void append_lead(GString *out, const item *it, const char *name, const ch
     g_string_append(out, "</h1>\n");
     append_answers(out, it);
     for (size_t i = 0; i < it->n; i++)
-        report_notes(out, it->reports[i], MILL_WARNING, seen);
+        report_notes(out, it->reports[i], MILL_ERROR, MILL_WARNING, seen);
     tiles_append(out, it->reports, it->n);
     g_string_append(out, "</header>\n");
 }
@@ -204,8 +204,10 @@ bool item_append(GString *out, GString *contents, const page_options *options, c
     size_t before = out->len;
     findings_append(out, it.reports, n, found, FINDINGS, options->rows, link_to, &it);
     append_contents(contents, &it, name, out->len > before);
+    /* Of several reports, each has its warnings again: the lead may be far away. */
+    mill_level notes = n > 1 ? MILL_ERROR : MILL_INFO;
     for (size_t i = 0; i < n; i++)
-        report_append(out, it.reports[i], it.ids[i], reports[i].stage, options->rows);
+        report_append(out, it.reports[i], it.ids[i], reports[i].stage, options->rows, notes);
     g_string_append(out, "</article>\n");
     bool timed = has_timeline(&it);
     finish(&it);

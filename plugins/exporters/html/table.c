@@ -133,7 +133,7 @@ static void append_list(GString *page, const mill_report *r) {
         html_attribute(page, "title", f->help);
         g_string_append_c(page, '>');
         html_text(page, html_label(f->label, f->id));
-        g_string_append(page, "</dt><dd>");
+        g_string_append(page, f->kind == MILL_KIND_TEXT ? "</dt><dd class=\"text\">" : "</dt><dd>");
         html_quantity(page, f->kind, f->value, f->unit);
         g_string_append(page, "</dd></div>\n");
     }

@@ -17,6 +17,7 @@ typedef struct tile {
     const char *over;           /* a figure that it is a part of */
     const char *of, *of_what;   /* a figure that stands below it as "of 132 SMs" */
     const char *label;          /* NULL: the figure's */
+    const char *if_any;         /* a count: no tile where it is 0 */
 } tile;
 
 static const tile tiles[] = {
@@ -34,9 +35,9 @@ static const tile tiles[] = {
      .of_what = "SMs",
      .label = "SMs that communication holds"},
     {.report = "inflight", .figure = "pairs"},
-    {.report = "inflight", .figure = "overlap_over_comm_with_flight"},
-    {.report = "inflight", .figure = "exposed_comm_with_flight", .over = "T"},
-    {.report = "inflight", .figure = "idle_in_flight", .over = "T"},
+    {.report = "inflight", .figure = "overlap_over_comm_with_flight", .if_any = "pairs"},
+    {.report = "inflight", .figure = "exposed_comm_with_flight", .over = "T", .if_any = "pairs"},
+    {.report = "inflight", .figure = "idle_in_flight", .over = "T", .if_any = "pairs"},
     {.report = "bubble", .figure = "best"},
     {.report = "bubble", .figure = "best_makespan"},
     {.report = "bubble", .figure = "best_bubble"},
@@ -54,7 +55,10 @@ static const tile tiles[] = {
     {.report = "eplb", .figure = "gain"},
     {.report = "eplb", .figure = "gap"},
     {.report = "eplb", .figure = "proven", .of = "layers", .of_what = "layers"},
-    {.report = "replay", .figure = "best"},
+    {.report = "eplb.replay", .figure = "best"},
+    {.report = "eplb.replay", .figure = "policy"},
+    {.report = "eplb.replay", .figure = "steps"},
+    {.report = "eplb.replay", .figure = "layers"},
 };
 
 /* scope NULL: the first of that id. */
@@ -105,15 +109,16 @@ static void append_tile(GString *page, const char *label, const char *help, mill
     html_attribute(page, "title", help);
     g_string_append(page, "><dt>");
     html_text(page, label);
-    g_string_append(page, "</dt><dd>");
+    g_string_append(page, kind == MILL_KIND_TEXT ? "</dt><dd class=\"text\">" : "</dt><dd>");
     html_quantity(page, kind, value, unit);
 }
 
-static bool append_known(GString *page, const mill_report *r, const tile *t) {
+static void append_known(GString *page, const mill_report *r, const tile *t) {
     const mill_figure *f = figure_of(r, t->figure, t->scope);
     const mill_table_column *c = column_of(r, t);
-    if (!f && !c)
-        return false;
+    const mill_figure *any = figure_of(r, t->if_any, NULL);
+    if ((!f && !c) || (any && any->kind == MILL_KIND_COUNT && any->value.i == 0))
+        return;
     if (f) {
         append_tile(page, t->label ? t->label : html_label(f->label, f->id), f->help, f->kind,
                     f->value, t->of ? NULL : f->unit);
@@ -122,7 +127,6 @@ static bool append_known(GString *page, const mill_report *r, const tile *t) {
         append_tile(page, t->label, c->help, c->kind, c->cells[0], c->unit);
     }
     g_string_append(page, "</dd></div>\n");
-    return true;
 }
 
 static void append_first(GString *page, const mill_report *r) {

@@ -68,7 +68,8 @@ void html_value(GString *page, mill_kind kind, mill_datum value) {
     else if (kind == MILL_KIND_TEXT)
         html_short(page, value.text, CELL);
     else
-        g_string_append(page, kit_format_value(digits, kind, value));
+        g_string_append_printf(page, "<span class=\"v\">%s</span>",
+                               kit_format_value(digits, kind, value));
 }
 
 void html_quantity(GString *page, mill_kind kind, mill_datum value, const char *unit) {
