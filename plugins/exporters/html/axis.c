@@ -12,8 +12,7 @@ static double round_step(double raw) {
 }
 
 bool axis_fit(axis *ret_axis, double lo, double hi, int ticks) {
-    if (!isfinite(lo) || !isfinite(hi) || hi < lo || !isfinite(hi - lo) ||
-        fmax(fabs(lo), fabs(hi)) > 1e290)
+    if (!isfinite(lo) || !isfinite(hi) || hi < lo || fmax(fabs(lo), fabs(hi)) > 1e290)
         return false;
     double size = fmax(fabs(lo), fabs(hi));
     if (hi - lo <= size * 1e-9) { /* one value: it lies in the middle */

@@ -100,7 +100,7 @@ static void append_parts(GString *page, const GArray *parts, int64_t window) {
     g_string_append(page, "<tbody>\n");
     append_part(page, first, 0, window, window);
     if (rest > 0) {
-        append_part(page, &(part){"all else, drawn larger below", rest, "c7"}, first->ns, window,
+        append_part(page, &(part){"all else, drawn larger below", rest, "rest"}, first->ns, window,
                     window);
         g_string_append(page, "</tbody><tbody class=\"zoom\">\n");
     }
@@ -110,7 +110,7 @@ static void append_parts(GString *page, const GArray *parts, int64_t window) {
         before += p->ns;
     }
     g_string_append(page, "</tbody><tfoot>\n");
-    append_part(page, &(part){"window", window, "c7"}, 0, window, window);
+    append_part(page, &(part){"window", window, "rest"}, 0, window, window);
     g_string_append(page, "</tfoot>");
 }
 

@@ -260,6 +260,7 @@ static void test_rows(void) {
     bench *b = html_bench("rows=2");
     GString *text;
     kit_report *r = kit_report_begin(bench_services(b), "r", "R", NULL);
+    kit_table_begin(r, "t", "with the id of the next", NULL);
     kit_table *t = kit_table_begin(r, "t", "T", NULL);
     kit_table_column(t, MILL_KIND_COUNT, "n", "n", NULL, NULL);
     for (int i = 1000; i < 6000; i++) {
