@@ -1,175 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timelines of the page: pan, zoom and look at what the exporter has added up.
 //
-// Time is in ticks from the timeline's start. A column of pixels (of the screen's, not of CSS) is
-// w = m·2^j ticks wide, m from 8 to 15, and begins at a multiple of w. Bins have a power of two of
-// ticks, so that a column is a whole number of bins and its sums are exact at every zoom.
+// A column of pixels (of the screen's, not of CSS) is w = m·2^j ticks wide, m from 16 to 31, and
+// begins at a multiple of w: a whole number of bins, so that its sums are exact at every zoom.
 (function () {
 "use strict";
 
+const {makeRow, firstAfter, source} = timelineData;
+const {rgb, pixel, mix, makePainter} = timelinePaint;
 const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 170, NARROW = 640;
-
-// ---------------------------------------------------------------- data
-
-function numbersOf(base64) { // see levels.h
-    const text = atob(base64);
-    let at = 0;
-    return {
-        more: () => at < text.length,
-        next() {
-            let value = 0, unit = 1, byte;
-            do {
-                byte = text.charCodeAt(at++);
-                value += (byte & 127) * unit;
-                unit *= 128;
-            } while (byte > 127);
-            return value;
-        },
-    };
-}
-
-// Pieces of a row in order of time: `ticks` of [start, end) are filled by cls. Fewer ticks than the
-// length only in a bin.
-function pieces(room) {
-    return {n: 0, start: new Float64Array(room), end: new Float64Array(room),
-            ticks: new Float64Array(room), cls: new Uint8Array(room), width: 0};
-}
-
-function push(p, start, end, ticks, cls) {
-    if (p.n === p.start.length) {
-        for (const column of ["start", "end", "ticks", "cls", "kind"]) {
-            if (!p[column])
-                continue;
-            const more = new p[column].constructor(2 * p.n + 64);
-            more.set(p[column]);
-            p[column] = more;
-        }
-    }
-    p.start[p.n] = start;
-    p.end[p.n] = end;
-    p.ticks[p.n] = ticks;
-    p.cls[p.n++] = cls;
-}
-
-function readExact(base64, kinds) {
-    const numbers = numbersOf(base64), p = pieces(base64.length >> 2);
-    p.kind = new Uint32Array(p.start.length);
-    for (let end = 0; numbers.more();) {
-        const start = end + numbers.next();
-        end = start + numbers.next();
-        const kind = numbers.next();
-        push(p, start, end, end - start, kinds[2 * kind]);
-        p.kind[p.n - 1] = kind;
-    }
-    return p;
-}
-
-function readBins(base64, width) {
-    const numbers = numbersOf(base64), p = pieces(base64.length >> 2);
-    p.width = width;
-    for (let bin = 0; numbers.more();) {
-        const head = numbers.next(), cls = numbers.next(), amount = numbers.next();
-        const run = head % 2 ? amount : 1;
-        bin += Math.floor(head / 2);
-        push(p, bin * width, (bin + run) * width, head % 2 ? run * width : amount, cls);
-        bin += run - 1;
-    }
-    return p;
-}
-
-// The same over bins of `width`, a multiple of the width that p has; see levels.c.
-function addUp(p, width) {
-    const sums = pieces(p.n + 64), ticks = new Float64Array(64), touched = [];
-    let bin = -1;
-    sums.width = width;
-    function whole(start, end, cls) {
-        const last = sums.n - 1;
-        if (last >= 0 && sums.cls[last] === cls && sums.end[last] === start &&
-            sums.ticks[last] === start - sums.start[last]) {
-            sums.end[last] = end;
-            sums.ticks[last] = end - sums.start[last];
-        } else {
-            push(sums, start, end, end - start, cls);
-        }
-    }
-    function endBin() {
-        touched.sort((a, b) => a - b);
-        for (const cls of touched) {
-            if (ticks[cls] === width)
-                whole(bin * width, (bin + 1) * width, cls);
-            else
-                push(sums, bin * width, (bin + 1) * width, ticks[cls], cls);
-            ticks[cls] = 0;
-        }
-        touched.length = 0;
-    }
-    function part(b, cls, n) {
-        if (b !== bin)
-            endBin();
-        bin = b;
-        if (ticks[cls] === 0)
-            touched.push(cls);
-        ticks[cls] += n;
-    }
-    for (let i = 0; i < p.n; i++) {
-        const start = p.start[i], end = p.end[i], cls = p.cls[i];
-        const first = Math.floor(start / width), last = Math.ceil(end / width) - 1;
-        if (first === last) {
-            part(first, cls, p.ticks[i]);
-            continue;
-        }
-        part(first, cls, (first + 1) * width - start);
-        if (last > first + 1) {
-            endBin();
-            whole((first + 1) * width, last * width, cls);
-        }
-        part(last, cls, end - last * width);
-    }
-    endBin();
-    return sums;
-}
-
-// A row with all its levels of detail: finest, and sums over wider and wider bins.
-function makeRow(data, head) {
-    const finest = data.exact !== undefined ? readExact(data.exact, head.kinds)
-                 : data.bins !== undefined ? readBins(data.bins, data.width) : pieces(0);
-    const row = {finest, levels: [], marks: data.marks || [], lost: !data.exact && !data.bins};
-    let width = finest.width;
-    if (!width)
-        for (width = 1; width * finest.n < head.span;)
-            width *= 2;
-    for (let from = finest; from.n > 200 && width < 2 * head.span; width *= 2) {
-        if (width > from.width)
-            from = addUp(from, width);
-        row.levels.push(from);
-    }
-    return row;
-}
-
-function firstAfter(p, time) { // the first piece that ends after it
-    let low = 0, high = p.n;
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (p.end[middle] > time)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-// What a row is drawn from: each interval where these are few, else the widest bins of which columns
-// are made.
-function source(row, t0, w, columns) {
-    const p = row.finest, t1 = t0 + w * columns;
-    if (!p.width && firstAfter(p, t1) - firstAfter(p, t0) < 2 * columns)
-        return p;
-    let best = p;
-    for (const level of row.levels)
-        if (w % level.width === 0)
-            best = level;
-    return best;
-}
+const OCTAVE = 16, FINEST = -9 * OCTAVE; // steps of the ladder of zooms in a doubling; 1/32 tick a column
 
 // ---------------------------------------------------------------- words
 
@@ -209,143 +49,11 @@ function make(tag, cls, parent, text) {
     return element;
 }
 
-// ---------------------------------------------------------------- painting
-
-function rgb(colour) { // any colour of CSS as [r, g, b]
-    const probe = document.createElement("canvas").getContext("2d");
-    probe.fillStyle = colour;
-    probe.fillRect(0, 0, 1, 1);
-    return probe.getImageData(0, 0, 1, 1).data;
-}
-
-const LITTLE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
-
-function pixel(r, g, b) {
-    return (LITTLE ? (255 << 24) | (b << 16) | (g << 8) | r
-                   : (r << 24) | (g << 16) | (b << 8) | 255) >>> 0;
-}
-
-function mix(a, b, share) {
-    return pixel(...[0, 1, 2].map((i) => Math.round(a[i] + (b[i] - a[i]) * share)));
-}
-
-// Pixels of the lanes. Each row is a band of them, in which a column is filled from below by what its
-// classes are of it.
-function makePainter(nClasses) {
-    const sum = new Float64Array(nClasses), touched = new Uint8Array(nClasses);
-    let n = 0, column = -1, out, top, height, w, shift;
-    const painter = {colours: [], image: null, columns: 0, height: 0, labels: [], edges: new Int32Array(0)};
-
-    function bar(c, from, to, cls) { // heights from the bottom
-        const [plain, line] = painter.colours[cls];
-        let at = (top + height - 1 - from) * painter.columns + c;
-        for (let y = from; y < to; y++, at -= painter.columns)
-            out[at] = line !== plain && (c + shift + y) % 7 < 2 ? line : plain;
-    }
-    function endColumn() {
-        let filled = 0, below = 0;
-        for (let i = 0; i < n; i++) {
-            const cls = touched[i];
-            filled += sum[cls];
-            sum[cls] = 0;
-            // What is there is seen, however little it is.
-            const above = Math.min(height, Math.max(Math.round(filled / w * height), below + 1));
-            bar(column, below, above, cls);
-            below = above;
-        }
-        n = 0;
-    }
-    function add(c, cls, ticks) {
-        if (c !== column)
-            endColumn();
-        column = c;
-        if (sum[cls] === 0) {
-            let i = n++;
-            for (; i > 0 && touched[i - 1] > cls; i--)
-                touched[i] = touched[i - 1];
-            touched[i] = cls;
-        }
-        sum[cls] += ticks;
-    }
-    function fill(from, to, cls) {
-        const [plain, line] = painter.colours[cls];
-        endColumn();
-        if (line !== plain) {
-            for (let c = from; c < to; c++)
-                bar(c, 0, height, cls);
-            return;
-        }
-        for (let y = top; y < top + height; y++)
-            out.fill(plain, y * painter.columns + from, y * painter.columns + to);
-    }
-    // Bins wider than columns: nothing finer is known, so that all their columns look alike.
-    function block(p, i, from, to) {
-        let next = i + 1;
-        while (next < p.n && p.start[next] === p.start[i])
-            next++;
-        for (let c = from; c < to; c++)
-            for (let k = i; k < next; k++)
-                if (!painter.off[p.cls[k]])
-                    add(c, p.cls[k], p.ticks[k] / (p.end[k] - p.start[k]) * w);
-        return next;
-    }
-
-    painter.resize = function (columns, rows) {
-        painter.columns = columns;
-        painter.height = rows;
-        painter.image = new ImageData(columns, rows);
-        painter.pixels = new Uint32Array(painter.image.data.buffer);
-        painter.edges = new Int32Array(columns);
-    };
-    painter.row = function (p, t0, width, y, rowHeight, minLabel) {
-        const columns = painter.columns, t1 = t0 + columns * width;
-        out = painter.pixels;
-        top = y;
-        height = rowHeight;
-        w = width;
-        shift = (t0 / w) % 7;
-        let nEdges = 0;
-        for (let i = firstAfter(p, t0); i < p.n && p.start[i] < t1;) {
-            const cls = p.cls[i], start = Math.max(p.start[i], t0) - t0, end = Math.min(p.end[i], t1) - t0;
-            const first = Math.floor(start / w), last = Math.ceil(end / w) - 1;
-            if (p.width > w && p.ticks[i] < p.end[i] - p.start[i]) {
-                i = block(p, i, Math.ceil(start / w), last + 1);
-                continue;
-            }
-            if (painter.off[cls]) {
-                i++;
-                continue;
-            }
-            if (first === last) {
-                add(first, cls, Math.min(end - start, p.ticks[i]));
-            } else {
-                add(first, cls, (first + 1) * w - start);
-                if (last > first + 1)
-                    fill(first + 1, last, cls);
-                add(last, cls, end - last * w);
-            }
-            if (p.kind && last - first >= 4) {
-                if (p.start[i] >= t0)
-                    painter.edges[nEdges++] = first;
-                if (last - first >= minLabel)
-                    painter.labels.push(y, first, last, p.kind[i]);
-            }
-            i++;
-        }
-        endColumn();
-        column = -1;
-        for (let e = 0; e < nEdges; e++) // neighbours of one class are told apart
-            for (let r = top; r < top + height; r++)
-                out[r * columns + painter.edges[e]] = painter.edge;
-    };
-    return painter;
-}
-
 // ---------------------------------------------------------------- a timeline
 
-function widthAt(step) { // the ladder of zooms
-    const j = Math.floor(step / 8);
-    return (8 + step - 8 * j) * Math.pow(2, j);
+function widthAt(step) {
+    const j = Math.floor(step / OCTAVE);
+    return (OCTAVE + step - OCTAVE * j) * Math.pow(2, j);
 }
 
 function makeTimeline(figure) {
@@ -354,7 +62,7 @@ function makeTimeline(figure) {
     const keys = Array.from(figure.querySelectorAll(".tl-legend li"));
     const painter = makePainter(head.classes.length);
     let step = 0, first = 0, columns = 0, ratio = 1, wide = 0, mark = null, chosen = null, frame = 0;
-    let widest = 0, mapDirty = true, hashTimer = 0;
+    let widest = 0, mapDirty = true, hashTimer = 0, anchor = null;
     painter.off = off;
 
     // ------------------------------------------------ elements
@@ -384,8 +92,8 @@ function makeTimeline(figure) {
         b.setAttribute("aria-label", label);
         b.addEventListener("click", act);
     }
-    button("\u2212", "zoom out", () => zoom(0.5, 4));
-    button("+", "zoom in", () => zoom(0.5, -4));
+    button("\u2212", "zoom out", () => zoom(0.5, OCTAVE / 2));
+    button("+", "zoom in", () => zoom(0.5, -OCTAVE / 2));
     button("whole range", "show the whole range", reset);
     bar.appendChild(range);
 
@@ -418,7 +126,7 @@ function makeTimeline(figure) {
     const shown = (t) => microseconds(BigInt(head.from) + nsOf(t)); // as the reports count
 
     function clamp() {
-        step = Math.max(-64, Math.min(step, widest));
+        step = Math.max(FINEST, Math.min(step, widest));
         const last = Math.max(0, Math.ceil(head.span / w()) - columns);
         first = Math.max(0, Math.min(first, last));
     }
@@ -432,11 +140,14 @@ function makeTimeline(figure) {
         }
     }
     function zoomAt(column, steps) {
-        const t = start() + column * w();
+        // Turn by turn the same time stays in the column: a column's rounding does not add up.
+        if (!anchor || anchor.column !== column || anchor.first !== first)
+            anchor = {column, t: start() + column * w()};
         step += steps;
         clamp();
-        first = Math.round(t / w() - column);
+        first = Math.round(anchor.t / w() - column);
         changed();
+        anchor.first = first;
     }
     function zoom(place, steps) { zoomAt(Math.round(columns * place), steps); }
     function pan(n) {
@@ -452,7 +163,7 @@ function makeTimeline(figure) {
     }
     function show(from, to, quiet) { // ticks
         const most = widest;
-        for (step = -64; step < most && widthAt(step) * columns < to - from;)
+        for (step = FINEST; step < most && widthAt(step) * columns < to - from;)
             step++;
         first = Math.floor(from / w());
         changed(quiet);
@@ -510,7 +221,7 @@ function makeTimeline(figure) {
         tall.style.height = total + "px";
         wide = width - names;
         columns = Math.max(1, Math.round(wide * ratio));
-        for (widest = -64; widthAt(widest) * columns < head.span;)
+        for (widest = FINEST; widthAt(widest) * columns < head.span;)
             widest++;
         for (const c of [map, axis, canvas])
             c.style.marginLeft = names + "px";
@@ -576,6 +287,7 @@ function makeTimeline(figure) {
         drawMap(t0, width);
         const end = Math.min(t0 + columns * width, head.span);
         range.textContent = shown(t0) + " … " + shown(end);
+        figure.dataset.column = width * tick; // ns
         figure.dataset.from = Math.round(t0 * tick);
         figure.dataset.to = Math.round(end * tick);
     }
@@ -663,7 +375,7 @@ function makeTimeline(figure) {
         ctx.fillStyle = ink;
         ctx.globalAlpha = 0.35;
         ctx.fillRect(0, 0, from, map.height);
-        ctx.fillRect(to, 0, map.width - to, map.height);
+        ctx.fillRect(to, 0, head.span / full - to, map.height);
         ctx.globalAlpha = 1;
         ctx.strokeStyle = accent;
         ctx.lineWidth = 2 * ratio;
@@ -746,7 +458,7 @@ function makeTimeline(figure) {
     const columnOf = (event) => Math.floor((event.clientX - canvas.getBoundingClientRect().left) * ratio);
     plot.addEventListener("wheel", (event) => {
         const inside = columnOf(event) >= 0, turn = event.deltaY || event.deltaX;
-        const size = Math.max(1, Math.round(Math.abs(turn) / (event.deltaMode ? 1 : 33)));
+        const size = Math.max(1, Math.round(Math.abs(turn) / (event.deltaMode ? 0.5 : 16)));
         if (!inside || event.ctrlKey && !event.deltaY)
             return;
         if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
@@ -785,7 +497,7 @@ function makeTimeline(figure) {
         if (xs.length > 1 && drag.apart > 0) {
             const apart = Math.max(1, Math.abs(xs[0].clientX - xs[1].clientX));
             const middle = (xs[0].clientX + xs[1].clientX) / 2;
-            zoomAt(columnOf({clientX: middle}), drag.step + Math.round(Math.log2(drag.apart / apart) * 8) - step);
+            zoomAt(columnOf({clientX: middle}), drag.step + Math.round(Math.log2(drag.apart / apart) * OCTAVE) - step);
             return;
         }
         first = drag.first - Math.round((event.clientX - drag.x) * ratio);
@@ -800,7 +512,7 @@ function makeTimeline(figure) {
                 begin();
         });
     canvas.addEventListener("pointerleave", () => tell(null));
-    canvas.addEventListener("dblclick", (event) => zoomAt(columnOf(event), event.shiftKey ? 8 : -8));
+    canvas.addEventListener("dblclick", (event) => zoomAt(columnOf(event), event.shiftKey ? OCTAVE : -OCTAVE));
     plot.addEventListener("scroll", () => changed(true));
     plot.addEventListener("blur", () => choose(null));
     plot.addEventListener("keydown", (event) => {
@@ -817,7 +529,7 @@ function makeTimeline(figure) {
             ArrowRight: () => pan(columns * (event.shiftKey ? 0.5 : 0.1)),
             ArrowUp: () => select(at < 0 ? 0 : at - 1),
             ArrowDown: () => select(at + 1),
-            "+": () => zoom(0.5, -4), "=": () => zoom(0.5, -4), "-": () => zoom(0.5, 4), "_": () => zoom(0.5, 4),
+            "+": () => zoom(0.5, -OCTAVE / 2), "=": () => zoom(0.5, -OCTAVE / 2), "-": () => zoom(0.5, OCTAVE / 2), "_": () => zoom(0.5, OCTAVE / 2),
             Home: () => pan(-first), End: () => pan(Infinity), Escape: reset,
             n: () => next(1), p: () => next(-1),
         };
