@@ -126,7 +126,7 @@ static void append_axis(const lanes *l, GString *page) {
     int64_t from = lanes_from(l);
     int64_t rest = from % step < 0 ? from % step + step : from % step;
     g_string_append(page, "<div class=\"tl-lane tl-axis\"><span></span><div>");
-    for (int64_t at = rest ? step - rest : 0; at <= span; at += step) {
+    for (int64_t at = rest ? step - rest : 0; at < span - span / 12; at += step) {
         g_autofree char *time = picture_time(from + at);
         char left[G_ASCII_DTOSTR_BUF_SIZE];
         g_ascii_formatd(left, sizeof left, "%.3f", 100.0 * (double)at / (double)span);

@@ -7,6 +7,7 @@
 #include "picture.h"
 
 #include <inttypes.h>
+#include <tracemill/kit/number.h>
 
 #define AROUND 4096u /* bytes of the figure beside picture, legend and data */
 
@@ -123,11 +124,12 @@ static void append_legend(const lanes *l, GString *page) {
 }
 
 static void append_caption(const lanes *l, GString *page) {
+    char n[KIT_NUMBER_MAX];
     g_autofree char *span = picture_time(l->span * l->tick_ns);
     g_string_append_printf(page,
-                           "<figcaption>%" PRIu64 " intervals on %u lanes, %s. Each column shows "
+                           "<figcaption>%s intervals on %u lanes, %s. Each column shows "
                            "what share of its time each class fills.</figcaption>\n",
-                           l->n, l->lanes->len, span);
+                           kit_format_int(n, (int64_t)l->n, KIT_GROUP), l->lanes->len, span);
 }
 
 void timeline_append(timeline *t, GString *page) {
