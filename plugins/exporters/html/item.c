@@ -118,7 +118,7 @@ static void append_answers(GString *out, const item *it) {
     if (first == it->n)
         return;
     g_string_append(out, "<p class=\"verdict\">");
-    html_text(out, it->reports[first]->summary);
+    html_prose(out, it->reports[first]->summary);
     g_string_append(out, "</p>\n");
     bool begun = false;
     for (size_t i = first + 1; i < it->n; i++) {
@@ -130,7 +130,7 @@ static void append_answers(GString *out, const item *it) {
         g_string_append_printf(out, "<div><dt><a href=\"#%s\">", it->ids[i]);
         html_text(out, html_label(r->title, r->id));
         g_string_append(out, "</a></dt><dd>");
-        html_text(out, r->summary);
+        html_prose(out, r->summary);
         g_string_append(out, "</dd></div>\n");
     }
     g_string_append(out, begun ? "</dl>\n" : "");
