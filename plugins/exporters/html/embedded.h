@@ -3,6 +3,7 @@
 #ifndef HTML_EMBEDDED_H
 #define HTML_EMBEDDED_H
 
+extern const char embedded_page_css[];
 extern const char embedded_timeline_css[];
 extern const char embedded_timeline_js[];
 
