@@ -9,7 +9,7 @@
 const {makeRow, firstAfter, source, merge} = timelineData;
 const {microseconds, axisStep, axisLabel, make} = timelineWords;
 const {rgb, pixel, mix, makePainter} = timelinePaint;
-const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 170, NARROW = 640;
+const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 190, NARROW = 640;
 const OCTAVE = 16, FINEST = -9 * OCTAVE; // steps of the ladder of zooms in a doubling; 1/32 tick a column
 
 // ---------------------------------------------------------------- a timeline
@@ -67,13 +67,14 @@ function makeTimeline(figure) {
             items.push({name: make("div", "tl-group", tall, lane.group), height: GROUP, rows: []});
         const item = {name: make("div", "tl-name", tall, lane.label), rows: [], label: lane.label,
                       height: lane.rows.length * (ROW + 1) - 1 + GAP};
+        item.name.title = lane.label;
         for (const data of lane.rows) {
             const row = makeRow(data, head);
             row.item = item;
             row.within = item.rows.length * (ROW + 1);
             if (row.lost || row.finest.width) {
-                item.name.title = row.lost ? "left out to keep the page small"
-                    : "added up over " + microseconds(row.finest.width * tick);
+                item.name.title += row.lost ? ": left out to keep the page small"
+                    : ": added up over " + microseconds(row.finest.width * tick);
                 item.name.classList.add("tl-coarse");
             }
             item.rows.push(row);
