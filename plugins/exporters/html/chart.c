@@ -150,6 +150,18 @@ static void append_line(GString *page, const plot *p, const chart_curve *curve, 
     g_string_append(page, "\"/>\n");
 }
 
+/* What lies under a curve; those below it are painted over it. */
+static void append_area(GString *page, const plot *p, const chart_curve *curve, size_t number) {
+    if (curve->n == 0)
+        return;
+    g_string_append_printf(page, "<path class=\"area c%zu\" d=\"", number % 8);
+    append_point(page, 'M', x_of(p, curve->x[0]), y_of(p, 0));
+    for (uint64_t i = 0; i < curve->n; i++)
+        append_point(page, 'L', x_of(p, curve->x[i]), y_of(p, curve->y[i]));
+    append_point(page, 'L', x_of(p, curve->x[curve->n - 1]), y_of(p, 0));
+    g_string_append(page, "z\"/>\n");
+}
+
 /* Shapes tell curves apart where colours don't. */
 static const char *const shapes[] = {"m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "m-3.5-3.5h7v7h-7z",
                                      "m0-5l5 5l-5 5l-5-5z", "m0-5l4.5 8h-9z"};
@@ -173,11 +185,14 @@ static void append_markers(GString *page, const plot *p, const chart_curve *curv
 static void append_legend(GString *page, const chart *c, const plot *p) {
     g_string_append(page, "<ul class=\"legend\">");
     for (size_t i = 0; i < MIN(c->n, CURVES); i++) {
-        g_string_append_printf(page,
-                               "<li><svg class=\"key\" viewBox=\"0 0 32 12\" width=\"32\" "
-                               "height=\"12\" aria-hidden=\"true\"><path class=\"line c%zu d%zu\" "
-                               "d=\"M1 6H31\"/>",
-                               i % 8, i % 3);
+        g_string_append_printf(page, "<li><svg class=\"key\" viewBox=\"0 0 32 12\" width=\"32\" "
+                                     "height=\"12\" aria-hidden=\"true\">");
+        if (c->stacked)
+            g_string_append_printf(page, "<path class=\"area c%zu\" d=\"M1 0h30v12h-30z\"/>",
+                                   i % 8);
+        else
+            g_string_append_printf(page, "<path class=\"line c%zu d%zu\" d=\"M1 6H31\"/>", i % 8,
+                                   i % 3);
         if (p->markers)
             g_string_append_printf(page, "<path class=\"mark c%zu\" d=\"M16 6%s\"/>", i % 8,
                                    shapes[i % G_N_ELEMENTS(shapes)]);
@@ -206,9 +221,9 @@ static bool fit(const chart *c, plot *ret_plot) {
             y[0] = fmin(y[0], py), y[1] = fmax(y[1], py);
         }
     /* From zero, unless that would flatten the curve to a line. */
-    if (y[0] > 0 && y[0] < 0.7 * y[1])
+    if (y[0] > 0 && (y[0] < 0.7 * y[1] || c->stacked))
         y[0] = 0;
-    ret_plot->markers = points <= MARKERS;
+    ret_plot->markers = points <= MARKERS && !c->stacked;
     return points && axis_fit(&ret_plot->x, x[0], x[1], 8) && axis_fit(&ret_plot->y, y[0], y[1], 5);
 }
 
@@ -220,6 +235,18 @@ static void whole_ticks(const chart *c, axis *a) {
                 return;
     if (a->step < 1)
         *a = (axis){floor(a->lo), ceil(a->hi), 1, 0};
+}
+
+static void append_curves(GString *page, const chart *c, const plot *p) {
+    size_t n = MIN(c->n, CURVES);
+    for (size_t i = 0; i < n; i++) {
+        if (c->stacked)
+            append_area(page, p, &c->curves[n - 1 - i], n - 1 - i);
+        else
+            append_line(page, p, &c->curves[i], i);
+    }
+    for (size_t i = 0; p->markers && i < n; i++)
+        append_markers(page, p, &c->curves[i], i);
 }
 
 void chart_append(GString *page, const chart *c) {
@@ -239,10 +266,7 @@ void chart_append(GString *page, const chart *c) {
     html_attribute(page, "aria-label", c->title);
     g_string_append(page, ">\n");
     append_ticks(page, &p);
-    for (size_t i = 0; i < MIN(c->n, CURVES); i++)
-        append_line(page, &p, &c->curves[i], i);
-    for (size_t i = 0; p.markers && i < MIN(c->n, CURVES); i++)
-        append_markers(page, &p, &c->curves[i], i);
+    append_curves(page, c, &p);
     g_string_append_printf(page, "<text class=\"middle name\" x=\"%d\" y=\"%d\">",
                            (LEFT + RIGHT) / 2, HEIGHT - 8);
     append_axis_name(page, c->x_label, c->x_unit);
@@ -265,6 +289,31 @@ static bool same_axes(const mill_series *a, const mill_series *b) {
            g_strcmp0(a->y_unit, b->y_unit) == 0;
 }
 
+/* Parts of a whole at each time, as the analysis of overlap tells them. */
+static bool are_parts(const mill_report *r, const chart_curve *curves, const mill_series *first,
+                      size_t n) {
+    if (g_strcmp0(r->id, "overlap") != 0 || !g_str_has_prefix(first->id, "sms_"))
+        return false;
+    for (size_t k = 0; k < n; k++)
+        for (uint64_t i = 0; i < curves[k].n; i++)
+            if (curves[k].n != curves[0].n || curves[k].x[i] != curves[0].x[i] ||
+                !(curves[k].y[i] >= 0))
+                return false;
+    return true;
+}
+
+/* Each curve on those before it. Returns what holds the sums. */
+static double *stack(chart_curve *curves, size_t n) {
+    uint64_t points = curves[0].n;
+    double *sums = g_new(double, n *points + 1);
+    for (size_t k = 0; k < n; k++) {
+        for (uint64_t i = 0; i < points; i++)
+            sums[k * points + i] = curves[k].y[i] + (k ? sums[(k - 1) * points + i] : 0);
+        curves[k].y = sums + k * points;
+    }
+    return sums;
+}
+
 void chart_series(GString *page, const mill_report *report) {
     for (uint64_t i = 0, next; i < report->n_series; i = next) {
         const mill_series *s = report->series[i];
@@ -281,7 +330,10 @@ void chart_series(GString *page, const mill_report *report) {
         }
         g_autofree char *title =
             g_strdup_printf("%s by %s", html_label(s->y_label, s->id), html_label(s->x_label, "x"));
+        bool parts = are_parts(report, curves, s, next - i);
+        g_autofree double *sums = parts ? stack(curves, next - i) : NULL;
         chart_append(page, &(chart){.title = next - i == 1 ? curves[0].label : title,
+                                    .stacked = parts,
                                     .x_label = s->x_label,
                                     .x_unit = s->x_unit,
                                     .y_label = s->y_label,

@@ -17,12 +17,14 @@ typedef struct chart {
     const char *x_label, *x_unit, *y_label, *y_unit; /* units or NULL */
     const chart_curve *curves;
     size_t n;
+    bool stacked; /* each curve on those before it; all have the same x */
 } chart;
 
 /* Where a curve has more points than pixels, each pixel shows their range: none is left out. */
 void chart_append(GString *page, const chart *c);
 
-/* All curves of a report: those that follow each other with the same labels share a chart. */
+/* All curves of a report: those that follow each other with the same labels share a chart. The SMs
+ * held, of the report of overlap, are stacked. */
 void chart_series(GString *page, const mill_report *report);
 
 #endif

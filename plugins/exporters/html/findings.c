@@ -38,7 +38,7 @@ static void append_sentence(GString *page, const char *class, const char *text) 
     if (!text || !*text)
         return;
     g_string_append_printf(page, "<p class=\"%s\">", class);
-    html_text(page, text);
+    html_prose(page, text);
     g_string_append(page, "</p>");
 }
 

@@ -22,7 +22,7 @@ void report_notes(GString *page, const mill_report *r, mill_level from, mill_lev
         begun = true;
         g_string_append_printf(page, "<li class=\"%s\"><span class=\"level\">%s</span> ", level,
                                level);
-        html_text(page, note->text);
+        html_prose(page, note->text);
         g_string_append(page, "</li>\n");
     }
     if (begun)
@@ -59,7 +59,7 @@ void report_append(GString *page, const mill_report *r, const char *id, const ch
     g_string_append(page, "</p>\n");
     if (r->summary && *r->summary) {
         g_string_append(page, "<p class=\"summary\">");
-        html_text(page, r->summary);
+        html_prose(page, r->summary);
         g_string_append(page, "</p>\n");
     }
     report_notes(page, r, notes, MILL_DEBUG, NULL);

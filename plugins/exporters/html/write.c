@@ -25,6 +25,26 @@ void html_text(GString *page, const char *text) {
     escape_text(page, valid);
 }
 
+/* Whether the blank at `at` is within a number, or between one and its unit. */
+static bool holds_together(const char *text, const char *at) {
+    if (at == text || !g_ascii_isdigit(at[-1]))
+        return false;
+    bool group = g_ascii_isdigit(at[1]) && g_ascii_isdigit(at[2]) && g_ascii_isdigit(at[3]);
+    return (group && !g_ascii_isdigit(at[4])) || at[1] == '%' || g_str_has_prefix(at + 1, "µs") ||
+           g_str_has_prefix(at + 1, "ms");
+}
+
+void html_prose(GString *page, const char *text) {
+    g_autoptr(GString) words = g_string_new(NULL);
+    for (const char *c = text ? text : ""; *c; c++) {
+        if (*c == ' ' && holds_together(text, c))
+            g_string_append(words, "\u00a0");
+        else
+            g_string_append_c(words, *c);
+    }
+    html_text(page, words->str);
+}
+
 /* `most` characters of valid text, with an ellipsis in the middle for what was cut. */
 static char *shorten(const char *valid, size_t length, size_t most) {
     size_t tail = (most - 1) / 3, head = most - 1 - tail;

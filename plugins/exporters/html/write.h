@@ -12,6 +12,8 @@ const char *html_label(const char *label, const char *id);
 
 /* Text that need not be valid UTF-8, escaped; NULL is nothing. */
 void html_text(GString *page, const char *text);
+/* The same for sentences: no line ends inside a number or between it and its unit. */
+void html_prose(GString *page, const char *text);
 /* At most `most` characters, shortened in the middle; a tooltip has more of it. */
 void html_short(GString *page, const char *text, size_t most);
 /* ` name="…"`, the value escaped and cut; nothing where it is NULL or empty. */

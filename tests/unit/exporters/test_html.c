@@ -72,12 +72,12 @@ static void test_contents(void) {
     add(b, sample_overlap(bench_services(b)), "overlap", "rank0");
     g_autoptr(GString) page = page_of(b, &text);
     has(page, "<h1>rank0</h1>");
-    has(page, "<p class=\"verdict\">96.3 % of communication is hidden");
+    has(page, "<p class=\"verdict\">96.3\u00a0% of communication is hidden");
     has(text, "4 190.125 µs\n");      /* a figure */
     has(text, "31 004.125\n");        /* a cell */
     has(text, "sum of durations µs"); /* the unit in the column's head */
     has(text, "3 activities had a negative duration");
-    has(text, "attn(B) waits 1 761 µs for the combine kernel");
+    has(text, "attn(B) waits 1\u00a0761\u00a0µs for the combine kernel");
     has(text, "costs 1 761 µs\nconfidence 80 %\n");
     has(page,
         "title=\"Coinciding time counts twice.\""); /* as a tooltip, and last as a definition */
@@ -431,6 +431,36 @@ static void test_undrawable(void) {
     g_string_free(text, TRUE);
 }
 
+/* Parts of a whole are stacked; of any other report, the same curves are lines. */
+static void test_stacked(void) {
+    static const double x[] = {0, 1, 2}, y[] = {20, 10, 0}, z[] = {80, 90, 60};
+    for (int overlap = 0; overlap < 2; overlap++) {
+        bench *b = html_bench(NULL);
+        kit_report *r = kit_report_begin(bench_services(b), overlap ? "overlap" : "o", "O", NULL);
+        mill_series s = {.id = "sms_comm_0",
+                         .label = "comm",
+                         .x_label = "t",
+                         .y_label = "SMs",
+                         .n = 3,
+                         .x = x,
+                         .y = y};
+        kit_series(r, &s);
+        s.id = "sms_other_0", s.label = "other", s.y = z;
+        kit_series(r, &s);
+        add(b, kit_report_end(r), "o", "");
+        g_autoptr(GString) page = page_of(b, NULL);
+        /* y 248 (0) … 12 (100): the upper edge is at 100, 100, 60 */
+        const char *upper =
+            "<path class=\"area c1\" d=\"M76 248L76 12L388 12L700 106.4L700 248z\"/>";
+        const char *lower =
+            "<path class=\"area c0\" d=\"M76 248L76 200.8L388 224.4L700 248L700 248z\"/>";
+        g_assert_true((strstr(page->str, upper) != NULL) == (overlap == 1));
+        g_assert_true((strstr(page->str, lower) != NULL) == (overlap == 1));
+        if (overlap)
+            g_assert_true(strstr(page->str, upper) < strstr(page->str, lower));
+    }
+}
+
 /* Maps before and after stand side by side with one scale, whatever the values of each. */
 static void test_heat(void) {
     static const double x[] = {0, 1, 2}, low[] = {1, 1, NAN}, high[] = {1, 9, 5};
@@ -502,6 +532,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/html/chart", test_chart);
     g_test_add_func("/exporters/html/many-points", test_many_points);
     g_test_add_func("/exporters/html/undrawable", test_undrawable);
+    g_test_add_func("/exporters/html/stacked", test_stacked);
     g_test_add_func("/exporters/html/heat", test_heat);
     g_test_add_func("/exporters/html/large-heat", test_large_heat);
     return g_test_run();
