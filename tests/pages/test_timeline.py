@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # nothing of a test stays among the sources
 import browser
 
 # What sample_page.c puts there, in ns.
@@ -86,7 +87,7 @@ def test_pan(b, pages):
     t.page.wheel(x, y, -100, shift=True)
     back = t.moved(dragged)
     check(back[0] < dragged[0] and abs((back[1] - back[0]) - (dragged[1] - dragged[0])) <= 1, back, dragged)
-    t.page.value("document.querySelector('.tl-map').scrollIntoView({block: 'center'})")
+    t.page.value("document.querySelector('.tl-map').scrollIntoView({block: 'center', behavior: 'instant'})")
     left, top, width, height = t.page.box(".tl-map")
     t.page.click(left + 5, top + height / 2)
     check(t.moved(back)[0] == 0, "the overview's left end", t.view())
@@ -238,6 +239,23 @@ def test_many(b, pages):
     t.end()
 
 
+def test_lanes(b, pages):
+    """Lanes beyond the window's height: the wheel beside them, a drag and the keys reach them."""
+    t = Timeline(b, pages["lanes"])
+    check(t.page.value("document.querySelectorAll('.tl-name').length") == 403)
+    check(t.height < 900, t.height)
+    x, y = t.left + t.width / 2, t.top + t.height / 2
+    t.page.drag(x, y, x, y - 200)
+    t.page.wait("document.querySelector('.tl-plot').scrollTop === 200")
+    t.page.value("document.querySelector('.tl-plot').scrollTop = 1e6")
+    t.page.frames()
+    left, top, _, height = t.page.box(".tl-name:last-of-type")
+    t.page.mouse("mouseMoved", t.x(399_000 + 1_050_000), top + height / 2)
+    text = t.page.wait("!document.querySelector('.tl-tip').hidden && document.querySelector('.tl-tip').innerText")
+    check("notify\none of many\nstart 1\u202f399.000" in text, repr(text))
+    t.end()
+
+
 def test_report(b, pages):
     """A page of html.write, under its own policy of what may run."""
     t = Timeline(b, pages["report"])
@@ -248,7 +266,8 @@ def test_report(b, pages):
 
 
 TESTS = [test_whole, test_zoom, test_pan, test_keys, test_hover, test_colours, test_link, test_hostile,
-         test_without_script, test_narrow, test_touch, test_print, test_many, test_report]
+         test_without_script, test_narrow, test_touch, test_print, test_many, test_lanes,
+         test_report]
 
 
 PIPELINE = """
@@ -273,7 +292,7 @@ def write_pages(program, tracemill, folder):
         f.write(PIPELINE % pages["report"])
     sample = os.path.join(os.environ["TRACEMILL_TEST_SOURCE"], "tests/data/sample.json.gz")
     subprocess.run([tracemill, "run", pipeline, sample], check=True)
-    for name, args in (("small", ["small"]), ("hostile", ["hostile"]), ("many", ["200000", "300000"])):
+    for name, args in (("small", ["small"]), ("hostile", ["hostile"]), ("many", ["200000", "300000"]), ("lanes", ["lanes"])):
         pages[name] = os.path.join(folder, name + ".html")
         with open(pages[name], "wb") as f:
             subprocess.run([program, *args], stdout=f, check=True)

@@ -482,7 +482,10 @@ function makeTimeline(figure) {
     canvas.addEventListener("pointerleave", () => tell(null));
     canvas.addEventListener("dblclick", (event) => zoomAt(columnOf(event), event.shiftKey ? OCTAVE : -OCTAVE));
     plot.addEventListener("scroll", () => changed(true));
-    plot.addEventListener("blur", () => choose(null));
+    plot.addEventListener("blur", () => {
+        choose(null);
+        changed(true);
+    });
     plot.addEventListener("keydown", (event) => {
         const at = chosen ? rows.indexOf(chosen.row) : -1;
         const select = (n) => rows.length && choose({row: rows[Math.max(0, Math.min(n, rows.length - 1))], i: Infinity});

@@ -322,6 +322,41 @@ static void test_budget(void) {
     }
 }
 
+/* Findings with long texts, and intervals that belong to them; the index of one is wrong. */
+static void test_marks(void) {
+    enum { N = 3000 };
+    g_autofree char *where = g_strnfill(1000, 'w');
+    mill_finding finding = {
+        .size = sizeof finding, .level = MILL_INFO, .rule = "R", .where = where, .at_ns = 10};
+    g_autofree const mill_finding **findings = g_new(const mill_finding *, N);
+    g_autofree span *v = g_new(span, N);
+    g_autofree int64_t *belongs = g_new(int64_t, N);
+    for (int i = 0; i < N; i++) {
+        findings[i] = &finding;
+        v[i] = (span){i * 10, i * 10 + 5, 0, 0};
+        belongs[i] = i == 1 ? N : i / 2;
+    }
+    g_autoptr(GPtrArray) made = lanes_new();
+    g_ptr_array_add(made, lane_of(v, N, 0));
+    ((lane_data *)made->pdata[0])->lane.finding = belongs;
+    mill_report report = report_of(made);
+    report.findings = findings;
+    report.n_findings = N;
+    GString *page = figure(&report, 50000);
+    g_assert_cmpuint(page->len, <=, 50000);
+    g_assert_nonnull(strstr(page->str, "findings have no mark, to keep the page small"));
+    g_assert_nonnull(strstr(page->str, "2000 more findings have no mark"));
+    cJSON *json = data_of(page);
+    cJSON *lane = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "lanes"), 0);
+    cJSON *row = cJSON_GetArrayItem(cJSON_GetObjectItem(lane, "rows"), 0);
+    cJSON *marks = cJSON_GetObjectItem(row, "marks");
+    static const int want[] = {0, 0, 2, 1, 3, 1, 4, 2};
+    for (size_t i = 0; i < G_N_ELEMENTS(want); i++)
+        g_assert_cmpint(cJSON_GetArrayItem(marks, (int)i)->valueint, ==, want[i]);
+    cJSON_Delete(json);
+    g_string_free(page, TRUE);
+}
+
 /* One label and one class for each interval. */
 static void test_many_texts(void) {
     enum { N = 5000 };
@@ -463,6 +498,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/timeline/levels", test_levels);
     g_test_add_func("/timeline/fit", test_fit);
     g_test_add_func("/timeline/budget", test_budget);
+    g_test_add_func("/timeline/marks", test_marks);
     g_test_add_func("/timeline/many-texts", test_many_texts);
     g_test_add_func("/timeline/colours", test_colours);
     g_test_add_func("/timeline/hostile", test_hostile);
