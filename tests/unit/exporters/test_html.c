@@ -314,6 +314,32 @@ static void test_cancel(void) {
     bench_destroy(b);
 }
 
+/* What is common to all devices is told once. */
+static void test_facts(void) {
+    static const char *const names[] = {"H800", "H800", "H20", "A100", "L4", "L40", NULL};
+    bench *b = html_bench(NULL);
+    kit_report *r = kit_report_begin(bench_services(b), "overlap", "O", NULL);
+    kit_table *t = kit_table_begin(r, "devices", "Devices", NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "name", "name", NULL, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        kit_table_row(t);
+        kit_cell_text(t, names[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        kit_figure_int(r, MILL_KIND_COUNT, "sms", "SMs", i ? "device 1" : "device 0", NULL, 132);
+        kit_figure_int(r, MILL_KIND_COUNT, "streams", "streams", i ? "device 1" : "device 0", NULL,
+                       i);
+    }
+    add(b, kit_report_end(r), "overlap", "x");
+    g_autoptr(GString) page = page_of(b, NULL);
+    has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs</p>");
+
+    b = html_bench(NULL);
+    add(b, sample_overlap(bench_services(b)), "overlap", "x");
+    g_autoptr(GString) one = page_of(b, NULL);
+    has(one, "<p class=\"facts soft\">rank 0 · 98 300 activities</p>");
+}
+
 /* ---------------------------------------------------------------- pictures */
 
 /* The parts of a window: they add up to `window`, or the picture is left out. */
@@ -534,6 +560,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/html/overwrite", test_overwrite);
     g_test_add_func("/exporters/html/full-disk", test_full_disk);
     g_test_add_func("/exporters/html/cancel", test_cancel);
+    g_test_add_func("/exporters/html/facts", test_facts);
     g_test_add_func("/exporters/html/waterfall", test_waterfall);
     g_test_add_func("/exporters/html/chart", test_chart);
     g_test_add_func("/exporters/html/many-points", test_many_points);
