@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 720
+#define WIDTH 740
 #define HEIGHT 300
 #define LEFT 76 /* where the axes are */
 #define RIGHT 700

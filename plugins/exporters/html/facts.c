@@ -59,7 +59,8 @@ static void append_devices(GString *line, const mill_table *t) {
 }
 
 /* A count of the report; one of each device is told where all have the same. */
-static void append_count(GString *line, const mill_report *r, const char *id, const char *unit) {
+static void append_count(GString *line, const mill_report *r, const char *id, const char *one,
+                         const char *many) {
     int64_t count = MILL_UNKNOWN;
     for (uint64_t i = 0; i < r->n_figures; i++) {
         const mill_figure *f = r->figures[i];
@@ -71,7 +72,7 @@ static void append_count(GString *line, const mill_report *r, const char *id, co
     }
     char digits[KIT_NUMBER_MAX];
     g_autofree char *text =
-        g_strdup_printf("%s %s", kit_format_int(digits, count, KIT_GROUP), unit);
+        g_strdup_printf("%s %s", kit_format_int(digits, count, KIT_GROUP), count == 1 ? one : many);
     if (count != MILL_UNKNOWN)
         append(line, text);
 }
@@ -85,9 +86,9 @@ void facts_append(GString *page, const mill_report *const *reports, size_t n) {
         for (uint64_t k = 0; k < reports[i]->n_tables; k++)
             if (strcmp(reports[i]->tables[k]->id, "devices") == 0)
                 append_devices(line, reports[i]->tables[k]);
-        append_count(line, reports[i], "sms", "SMs");
-        append_count(line, reports[i], "streams", "streams");
-        append_count(line, reports[i], "activities", "activities");
+        append_count(line, reports[i], "sms", "SM", "SMs");
+        append_count(line, reports[i], "streams", "stream", "streams");
+        append_count(line, reports[i], "activities", "activity", "activities");
         break;
     }
     if (line->len)
