@@ -38,6 +38,12 @@ static GString *page_of(bench *b, GString **ret_text) {
     return page;
 }
 
+static GString *text_of(bench *b) {
+    GString *text;
+    g_string_free(page_of(b, &text), TRUE);
+    return text;
+}
+
 static void has(const GString *page, const char *part) {
     if (!strstr(page->str, part))
         g_error("the page lacks: %s\nit is: %.3000s", part, page->str);
@@ -91,7 +97,7 @@ static void test_unknown(void) {
     bench *b = html_bench(NULL);
     GString *text;
     add(b, sample_unknown(bench_services(b)), "unknown", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     has(text, "9 223 372 036 854 775 807");
     has(text, "unknown");
     lacks(text, "\nnan");
@@ -249,7 +255,7 @@ static void test_missing(void) {
     GString *text;
     bench_missing(b, "report", "overlap", "rank_0");
     bench_missing(b, "report", "bubble", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     has(text, "No reports.\n");
     has(text, "no report from overlap for rank_0: what makes it failed\n");
     has(text, "no report from bubble: what makes it failed\n");
@@ -277,7 +283,7 @@ static void test_rows(void) {
                                        .at_ns = MILL_UNKNOWN,
                                        .confidence = -1});
     add(b, kit_report_end(r), "r", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     has(text, "\n1 001\n");
     lacks(text, "\n1 002\n");
     has(text, "… and 4998 more rows of 5000");
@@ -425,7 +431,7 @@ static void test_undrawable(void) {
     bench *b = html_bench(NULL);
     GString *text;
     add(b, curves(b, series, G_N_ELEMENTS(series)), "c", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     g_assert_cmpuint(html_count(text->str, "No values that can be drawn."), ==, 3);
     has(text, "h: no values that can be drawn.");
     g_string_free(text, TRUE);
