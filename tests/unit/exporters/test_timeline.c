@@ -3,6 +3,7 @@
  * budget, and lanes that no analysis would make. */
 #include "data.h"
 #include "levels.h"
+#include "picture.h"
 #include "timeline.h"
 
 #include <cjson/cJSON.h>
@@ -404,6 +405,33 @@ static void test_colours(void) {
     kinds_destroy(k);
 }
 
+/* A title above the lanes of each device, but not above each lane. */
+static void check_groups(const int64_t *ranks, size_t n, const char *const *want) {
+    static const span v[] = {{0, 10, 0, 0}};
+    g_autoptr(GPtrArray) made = lanes_new();
+    for (size_t i = 0; i < n; i++) {
+        lane_data *d = lane_of(v, 1, 0);
+        d->lane.rank = ranks[i];
+        g_ptr_array_add(made, d);
+    }
+    mill_report report = report_of(made);
+    lanes *l = lanes_create();
+    lanes_add(l, &report);
+    lanes_finish(l, 1000);
+    for (guint i = 0; i < n; i++) {
+        g_autofree char *group = picture_group(l, i);
+        g_assert_cmpstr(group, ==, want[i]);
+    }
+    lanes_destroy(l);
+}
+
+static void test_groups(void) {
+    check_groups((int64_t[]){0, 1, 2}, 3, (const char *[]){"Report", NULL, NULL});
+    check_groups((int64_t[]){0, 0, 1}, 3,
+                 (const char *[]){"Report, rank 0", NULL, "Report, rank 1"});
+    check_groups((int64_t[]){4}, 1, (const char *[]){"Report, rank 4"});
+}
+
 /* ---------------------------------------------------------------- hostile lanes */
 
 static void test_hostile(void) {
@@ -501,6 +529,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/timeline/marks", test_marks);
     g_test_add_func("/timeline/many-texts", test_many_texts);
     g_test_add_func("/timeline/colours", test_colours);
+    g_test_add_func("/timeline/groups", test_groups);
     g_test_add_func("/timeline/hostile", test_hostile);
     g_test_add_func("/timeline/far", test_far);
     g_test_add_func("/timeline/empty", test_empty);
