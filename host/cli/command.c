@@ -18,17 +18,53 @@ static void drop_dashes(int *argc, char **argv) {
         }
 }
 
+/* Where command_parse is to tell what it would take, instead of taking it. */
+static command_description *asked;
+
+static void describe(const GOptionEntry *entries, const GOptionEntry *more, const char *parameters,
+                     const char *summary) {
+    asked->parameters = parameters != NULL ? parameters : "";
+    asked->summary = summary;
+    for (; more != NULL && more->long_name != NULL; more++)
+        g_array_append_vals(asked->options, more, 1);
+    for (; entries->long_name != NULL; entries++)
+        g_array_append_vals(asked->options, entries, 1);
+}
+
+void command_describe(const named_command *c, command_description *ret) {
+    static const GOptionEntry json = {"json", 0, 0, G_OPTION_ARG_NONE, NULL, "Print JSON", NULL};
+    *ret = (command_description){"", "", g_array_new(FALSE, FALSE, sizeof(GOptionEntry))};
+    if (c->parameters != NULL) {
+        ret->parameters = c->parameters;
+        g_array_append_val(ret->options, json);
+        return;
+    }
+    g_autofree char *name = g_strdup(c->name);
+    char *argv[] = {name, NULL};
+    asked = ret;
+    c->main(1, argv); /* goes as far as command_parse */
+    asked = NULL;
+}
+
+void command_description_finish(command_description *d) {
+    g_array_unref(d->options);
+}
+
 bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
                    const char *summary, int *argc, char ***argv) {
     const char *name = (*argv)[0];
     *c = (command){0};
     const GOptionEntry entries[] = {{"plugin-path", 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
-                                     &c->plugin_paths,
-                                     "Look for plugins in DIR first (may be repeated)", "DIR"},
+                                     &c->plugin_paths, "Look for plugins in DIR first (repeatable)",
+                                     "DIR"},
                                     {"trust-writable", 0, 0, G_OPTION_ARG_NONE, &c->trust_writable,
-                                     "Load plugins even where others may write to them", NULL},
+                                     "Load plugins that others may write to, too", NULL},
                                     {"json", 0, 0, G_OPTION_ARG_NONE, &c->json, "Print JSON", NULL},
                                     {0}};
+    if (asked != NULL) {
+        describe(entries, more, parameters, summary);
+        return false;
+    }
     g_autofree char *program = g_strdup_printf("tracemill %s", name);
     g_set_prgname(program);
     g_autoptr(GOptionContext) context = g_option_context_new(parameters);

@@ -10,6 +10,26 @@
 #define COMMAND_NO_MODULE 69
 #define COMMAND_IO 74
 
+/* A command of the program; a list of them ends with name NULL. */
+typedef struct named_command {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *summary;
+    const char
+        *parameters; /* of one that takes nothing else but --json; NULL: command_parse knows */
+} named_command;
+
+/* What a command takes. */
+typedef struct command_description {
+    const char *parameters; /* "PIPELINE [FILE…]", or "" */
+    const char *summary;    /* a sentence, or "" */
+    GArray *options;        /* of GOptionEntry; --help, which all have, is not among them */
+} command_description;
+
+void command_describe(const named_command *c, command_description *ret);
+void command_description_finish(command_description *d);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(command_description, command_description_finish)
+
 typedef struct command {
     char **plugin_paths;
     gboolean trust_writable, json;

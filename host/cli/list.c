@@ -115,6 +115,23 @@ static cJSON *list_json(const modules *all) {
     return json;
 }
 
+/* A plugin that was built elsewhere than its author thinks would otherwise be missing in silence.
+ */
+static void tell_empty(const modules *all, const command *c) {
+    for (char **folder = c->plugin_paths; folder && *folder; folder++) {
+        g_autofree char *path = g_canonicalize_filename(*folder, NULL);
+        bool seen = false;
+        for (guint i = 0; i < modules_list(all)->len && !seen; i++) {
+            const module *m = modules_list(all)->pdata[i];
+            g_autofree char *dir = g_path_get_dirname(m->path);
+            seen = strcmp(dir, path) == 0 || strcmp(m->path, path) == 0;
+        }
+        g_autofree char *quoted = problems_quote(*folder);
+        if (!seen)
+            fprintf(stderr, "tracemill list: no file in %s ends in .so\n", quoted);
+    }
+}
+
 int list_main(int argc, char **argv) {
     command c;
     if (!command_parse(&c, NULL, NULL, "Shows every module found, in the order of the search.",
@@ -128,6 +145,7 @@ int list_main(int argc, char **argv) {
         g_autoptr(modules) all = command_scan(&c, NULL);
         exit_code =
             c.json ? command_print_json(list_json(all)) : command_print_text(list_text(all));
+        tell_empty(all, &c);
         if (modules_list(all)->len == 0)
             fprintf(stderr, "tracemill list: no modules found: give --plugin-path DIR\n");
     }

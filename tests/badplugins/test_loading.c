@@ -211,6 +211,10 @@ static void test_shadowed(void) {
     g_autofree char *text = unwrap(r.out);
     program_says(text, "FOLDER/z.so \"fit.good\" alone means the class of module \"test.good\", "
                        "found before; this one is use = test.twin:fit.good");
+    g_auto(result) seen = program_run("inspect", "fit.good", NULL);
+    program_says(seen.out, "module test.good 1.2.0, FOLDER/a.so\n"
+                           "module test.twin 1.2.0 has a class of this name too: use = "
+                           "test.twin:fit.good\n");
     tear_down();
 }
 
@@ -344,6 +348,12 @@ static void test_usage(void) {
     g_autofree char *file = program_path("a.so");
     g_auto(result) path = program_run("list", "--json", "--plugin-path", file, NULL);
     program_says(path.out, "is not a folder: give the one that the plugin lies in");
+    g_autofree char *sub = program_path("empty");
+    g_assert_cmpint(g_mkdir(sub, 0755), ==, 0);
+    g_auto(result) empty = program_run("list", "--plugin-path", sub, NULL);
+    g_assert_cmpint(empty.exit_code, ==, 0);
+    g_assert_cmpstr(empty.err, ==, "tracemill list: no file in \"FOLDER/empty\" ends in .so\n");
+    g_assert_cmpint(g_rmdir(sub), ==, 0);
     g_auto(result) none = program_run("inspect", NULL);
     g_assert_cmpint(none.exit_code, ==, 64);
     inspect_says("fit.god", 64,
@@ -364,6 +374,7 @@ static void test_inspect(void) {
         r.out, ==,
         "fit.good: A class to test with.\n"
         "module test.twin 1.2.0, FOLDER/z.so\n"
+        "module test.good 1.2.0 has a class of this name too: use = test.good:fit.good\n"
         "\n"
         "The first paragraph, which is long enough to need more than one line of eighty\n"
         "characters.\n"
@@ -392,7 +403,7 @@ static void test_inspect(void) {
         "in.trace = STAGE   ; of type mill.trace/1\n"
         "; in.prior = STAGE   ; of type org.tracemill.test/1\n"
         "; top = 10\n"
-        "path = VALUE\n"
+        "path = ${args}\n"
         "; modes = mean, max\n");
     g_auto(result) json = program_run("inspect", "fit.good", "--json", NULL);
     g_assert_cmpint(json.exit_code, ==, 0);
