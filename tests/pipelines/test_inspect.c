@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `inspect` says of each bundled class is of use as it stands: its stanza passes the check
- * when wired to stages that fit, and its JSON is a schema by which the options can be told right
- * from wrong. */
+ * when wired to stages that fit, its JSON is a schema by which options can be told right from
+ * wrong, and its page of the manual has them all. */
 #include "program.h"
 
 #include <cjson/cJSON.h>
@@ -124,52 +124,58 @@ static char *wire(wiring *w, const char *class, bool all) {
     return stage;
 }
 
-/* The pipeline of one class, checked. */
-static outcome check(const char *class, bool all) {
-    g_autoptr(GPtrArray) within = g_ptr_array_new();
-    wiring w = {g_string_new(NULL), within};
-    g_autofree char *stage = wire(&w, class, all);
-    g_autofree char *path = g_build_filename(folder, "stanza.ini", NULL);
-    g_assert_true(g_file_set_contents(path, w.text->str, -1, NULL));
-    const char *words[] = {"tracemill", "check", "stanza.ini",
-                           strstr(w.text->str, "${args}") != NULL ? "profile.json" : NULL, NULL};
-    outcome o = program_run(folder, words, NULL);
-    g_test_message("%s", w.text->str);
-    g_string_free(w.text, TRUE);
-    return o;
-}
-
 /* Whether the line explains the value that stands for what only the user can know. */
-static bool explains_example(const char *class, const char *line) {
-    const cJSON *option;
+static bool explains_example(const char *line) {
     bool found = false;
-    cJSON_ArrayForEach(option,
-                       cJSON_GetObjectItem(g_hash_table_lookup(classes, class), "options")) {
-        g_autofree char *key = g_strdup_printf("] %s = TEXT: ", text_of(option, "name"));
-        found |= is_set(option, "required") && strstr(line, key) != NULL;
+    for (guint i = 0; i < names->len; i++) {
+        const cJSON *class = g_hash_table_lookup(classes, names->pdata[i]), *option;
+        cJSON_ArrayForEach(option, cJSON_GetObjectItem(class, "options")) {
+            g_autofree char *stage = g_strdelimit(g_strdup(names->pdata[i]), ".", '-');
+            g_autofree char *key =
+                g_strdup_printf("-%s] %s = TEXT: ", stage, text_of(option, "name"));
+            found |= is_set(option, "required") && strstr(line, key) != NULL;
+        }
     }
     return found;
 }
 
 /* With every default written some do not go together, which the class says of itself: "[s] …"; of a
  * single value, and of a key, nothing may be said. */
-static bool is_wrong(const char *class, const char *line, bool all) {
-    return strstr(line, ": error: ") != NULL && !explains_example(class, line) &&
+static bool is_wrong(const char *line, bool all) {
+    return strstr(line, ": error: ") != NULL && !explains_example(line) &&
            (!all || g_regex_match_simple(
                         "error: (?!\\[)|error: \\[[^]]*\\] (has no option|\\S+ = )", line, 0, 0));
 }
 
-static void test_stanza(gconstpointer data) {
-    for (int all = 0; all <= 1; all++) {
-        g_auto(outcome) o = check(data, all == 1);
-        g_auto(GStrv) lines = g_strsplit(o.err, "\n", -1);
-        for (char **line = lines; *line != NULL; line++)
-            if (is_wrong(data, *line, all == 1))
-                g_error("the stanza of %s%s: %s", (const char *)data,
-                        all == 1 ? " with its defaults written" : "", *line);
-        g_assert_true(o.exit_code == 0 || o.exit_code == 78);
-        g_assert_true((o.exit_code == 0) == (strstr(o.err, ": error: ") == NULL));
+/* All classes in one pipeline: to look for modules once for each would take most of the time. */
+static void check_stanzas(bool all) {
+    g_autoptr(GPtrArray) within = g_ptr_array_new();
+    wiring w = {g_string_new(NULL), within};
+    for (guint i = 0; i < names->len; i++)
+        g_free(wire(&w, names->pdata[i], all));
+    g_autofree char *path = g_build_filename(folder, "stanzas.ini", NULL);
+    g_assert_true(g_file_set_contents(path, w.text->str, -1, NULL));
+    g_string_free(w.text, TRUE);
+    const char *words[] = {"tracemill", "check", "stanzas.ini", "profile.json", NULL};
+    g_auto(outcome) o = program_run(folder, words, NULL);
+    g_auto(GStrv) lines = g_strsplit(o.err, "\n", -1);
+    bool any = false;
+    for (char **line = lines; *line != NULL; line++) {
+        any |= strstr(*line, ": error: ") != NULL;
+        if (is_wrong(*line, all)) {
+            g_test_message("%s", *line);
+            g_test_fail();
+        }
     }
+    g_assert_cmpint(o.exit_code, ==, any ? 78 : 0);
+}
+
+static void test_stanzas(void) {
+    check_stanzas(false);
+}
+
+static void test_defaults(void) {
+    check_stanzas(true);
 }
 
 /* ---------------------------------------------------------------- schemas */
@@ -190,6 +196,22 @@ static void test_schema(gconstpointer data) {
         required += is_set(option, "required");
     }
     g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(json, "required")), ==, required);
+}
+
+/* The manual's page of the class has each option. */
+static void test_page(gconstpointer data) {
+    g_autofree char *file = g_strdup_printf("etc/man7/tracemill-%s.7", (const char *)data);
+    g_autofree char *path = program_build(file), *page = NULL;
+    if (!g_file_get_contents(path, &page, NULL, NULL))
+        g_error("there is no page %s", path);
+    const cJSON *option;
+    cJSON_ArrayForEach(option, cJSON_GetObjectItem(g_hash_table_lookup(classes, data), "options")) {
+        g_autoptr(GString) name = g_string_new(text_of(option, "name"));
+        g_string_replace(name, "-", "\\-", 0);
+        g_autofree char *tag = g_strdup_printf(".TP\n\\fB%s\\fR\n", name->str);
+        if (strstr(page, tag) == NULL)
+            g_error("%s does not tell %s", path, text_of(option, "name"));
+    }
 }
 
 /* A validator of someone else's agrees: of all schemas, and of what they accept. */
@@ -226,11 +248,13 @@ int main(int argc, char **argv) {
     g_assert_true(g_file_set_contents(profile, "{}", -1, NULL));
     read_classes();
     for (guint i = 0; i < names->len; i++) {
-        g_autofree char *stanza = g_strdup_printf("/inspect/stanza/%s", (char *)names->pdata[i]);
         g_autofree char *schema = g_strdup_printf("/inspect/schema/%s", (char *)names->pdata[i]);
-        g_test_add_data_func(stanza, names->pdata[i], test_stanza);
         g_test_add_data_func(schema, names->pdata[i], test_schema);
+        g_autofree char *page = g_strdup_printf("/inspect/page/%s", (char *)names->pdata[i]);
+        g_test_add_data_func(page, names->pdata[i], test_page);
     }
+    g_test_add_func("/inspect/stanzas", test_stanzas);
+    g_test_add_func("/inspect/defaults", test_defaults);
     g_test_add_func("/inspect/validator", test_validator);
     int failed = g_test_run();
     g_ptr_array_unref(names);
