@@ -28,8 +28,8 @@ static const named_command commands[] = {
     {"list", list_main, "show the modules found, and why some can't be used"},
     {"inspect", inspect_main, "show a stage class: its ports, its options, a stanza to paste"},
     {"graph", graph_main, "show how the stages of a pipeline are connected"},
-    {"help", help_main, "show this, or the options of a command", "[COMMAND]"},
-    {"version", version_main, "show the version and the plugin ABI", ""},
+    {"help", help_main, "show this, or the options of a command"},
+    {"version", version_main, "show the version and the plugin ABI"},
     {0},
 };
 
@@ -51,15 +51,13 @@ static int unknown_command(const char *name) {
     return COMMAND_USAGE;
 }
 
-/* For commands whose only option is --json: takes it out of argv. */
-static bool take_json(int *argc, char **argv) {
-    int kept = 1;
-    for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], "--json") != 0)
-            argv[kept++] = argv[i];
-    bool found = kept < *argc;
-    *argc = kept;
-    return found;
+/* For commands whose only option is --json. */
+static bool parse_json(const char *parameters, const char *summary, gboolean *ret_json, int *argc,
+                       char ***argv) {
+    const GOptionEntry entries[] = {{"json", 0, 0, G_OPTION_ARG_NONE, ret_json, "Print JSON", NULL},
+                                    {0}};
+    *ret_json = FALSE;
+    return command_parse_plain(entries, parameters, summary, argc, argv);
 }
 
 /* Told where there are more words than the command takes. */
@@ -73,8 +71,10 @@ static bool has_excess(int argc, char **argv, int most) {
 }
 
 static int version_main(int argc, char **argv) {
-    bool json = take_json(&argc, argv);
-    if (has_excess(argc, argv, 0))
+    gboolean json;
+    if (!parse_json(NULL, "Shows the version of the program and of the plugin ABI.", &json, &argc,
+                    &argv) ||
+        has_excess(argc, argv, 0))
         return COMMAND_USAGE;
     GString *text = g_string_new(NULL);
     g_string_printf(
@@ -116,8 +116,10 @@ static cJSON *commands_json(const named_command *only) {
 }
 
 static int help_main(int argc, char **argv) {
-    bool json = take_json(&argc, argv);
-    if (has_excess(argc, argv, 1))
+    gboolean json;
+    if (!parse_json("[COMMAND]", "Shows all commands, or the options of one.", &json, &argc,
+                    &argv) ||
+        has_excess(argc, argv, 1))
         return COMMAND_USAGE;
     const named_command *c = argc > 1 ? find_command(argv[1]) : NULL;
     if (argc > 1 && c == NULL)
@@ -126,11 +128,6 @@ static int help_main(int argc, char **argv) {
         return command_print_json(commands_json(c));
     if (c == NULL)
         return command_print_text(commands_text());
-    if (c->parameters != NULL) {
-        GString *text = g_string_new(NULL);
-        g_string_printf(text, "tracemill %s: %s\n", c->name, c->summary);
-        return command_print_text(text);
-    }
     char *asked[] = {argv[1], (char[]){"--help"}, NULL};
     return c->main(2, asked);
 }

@@ -26,6 +26,7 @@ typedef struct command_description {
     GArray *options;        /* of GOptionEntry; --help, which all have, is not among them */
 } command_description;
 
+/* Asks its main for it, which has to begin with one of the parse functions below. */
 void command_describe(const named_command *c, command_description *ret);
 void command_description_finish(command_description *d);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(command_description, command_description_finish)
@@ -35,9 +36,14 @@ typedef struct command {
     gboolean trust_writable, json;
 } command;
 
-/* Takes the common options, and those of `more` (NULL: none), out of argv, where argv[0] is the
- * command's name and `parameters` describes the rest ("CLASS", or NULL for none). False after a
- * wrong one, told on stderr: the exit code is COMMAND_USAGE. --help prints and ends the process. */
+/* Takes the options of `entries` out of argv, where argv[0] is the command's name and `parameters`
+ * describes the rest ("CLASS", or NULL for none). False after a wrong one, told on stderr, and
+ * where the command is only described: the exit code is COMMAND_USAGE. --help prints and ends the
+ * process. For commands that need no modules; --json is not among the options by itself. */
+bool command_parse_plain(const GOptionEntry *entries, const char *parameters, const char *summary,
+                         int *argc, char ***argv);
+
+/* The same for others. Takes the common options, and those of `more` (NULL: none). */
 bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
                    const char *summary, int *argc, char ***argv);
 void command_finish(command *c);
