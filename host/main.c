@@ -10,18 +10,14 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/complete.h"
 #include "cli/inspect.h"
 #include "cli/list.h"
+#include "cli/manual.h"
 #include "config/problems.h"
 #include "config/suggest.h"
 #include "engine/engine.h"
 #include "module/probe.h"
-
-typedef struct named_command {
-    const char *name;
-    int (*main)(int argc, char **argv);
-    const char *summary;
-} named_command;
 
 static int help_main(int argc, char **argv);
 static int version_main(int argc, char **argv);
@@ -34,18 +30,19 @@ static const named_command commands[] = {
     {"graph", graph_main, "show how the stages of a pipeline are connected"},
     {"help", help_main, "show this, or the options of a command"},
     {"version", version_main, "show the version and the plugin ABI"},
+    {0},
 };
 
 static const named_command *find_command(const char *name) {
-    for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
+    const named_command *c = commands;
+    while (c->name != NULL && strcmp(c->name, name) != 0)
+        c++;
+    return c->name != NULL ? c : NULL;
 }
 
 static int unknown_command(const char *name) {
-    const char *names[G_N_ELEMENTS(commands) + 1] = {0};
-    for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
+    const char *names[G_N_ELEMENTS(commands)] = {0};
+    for (gsize i = 0; commands[i].name != NULL; i++)
         names[i] = commands[i].name;
     g_autofree char *hint = suggest_hint(name, names);
     g_autofree char *quoted = problems_quote(name);
@@ -54,15 +51,13 @@ static int unknown_command(const char *name) {
     return COMMAND_USAGE;
 }
 
-/* For commands whose only option is --json: takes it out of argv. */
-static bool take_json(int *argc, char **argv) {
-    int kept = 1;
-    for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], "--json") != 0)
-            argv[kept++] = argv[i];
-    bool found = kept < *argc;
-    *argc = kept;
-    return found;
+/* For commands whose only option is --json. */
+static bool parse_json(const char *parameters, const char *summary, gboolean *ret_json, int *argc,
+                       char ***argv) {
+    const GOptionEntry entries[] = {{"json", 0, 0, G_OPTION_ARG_NONE, ret_json, "Print JSON", NULL},
+                                    {0}};
+    *ret_json = FALSE;
+    return command_parse_plain(entries, parameters, summary, argc, argv);
 }
 
 /* Told where there are more words than the command takes. */
@@ -76,8 +71,10 @@ static bool has_excess(int argc, char **argv, int most) {
 }
 
 static int version_main(int argc, char **argv) {
-    bool json = take_json(&argc, argv);
-    if (has_excess(argc, argv, 0))
+    gboolean json;
+    if (!parse_json(NULL, "Shows the version of the program and of the plugin ABI.", &json, &argc,
+                    &argv) ||
+        has_excess(argc, argv, 0))
         return COMMAND_USAGE;
     GString *text = g_string_new(NULL);
     g_string_printf(
@@ -92,7 +89,7 @@ static GString *commands_text(void) {
     GString *text = g_string_new(
         "Tracemill runs pipelines of plugins over profiles of large-scale training and\n"
         "inference.\n\nusage: tracemill COMMAND [ARGUMENT…]\n\n");
-    for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
+    for (gsize i = 0; commands[i].name != NULL; i++)
         g_string_append_printf(text, "  %-9s %s\n", commands[i].name, commands[i].summary);
     g_string_append(
         text, "\nTry: tracemill run overlap TRACE.json.gz\n"
@@ -107,7 +104,7 @@ static cJSON *commands_json(const named_command *only) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "schema", "tracemill.help/1");
     cJSON *list = cJSON_AddArrayToObject(json, "commands");
-    for (gsize i = 0; i < G_N_ELEMENTS(commands); i++) {
+    for (gsize i = 0; commands[i].name != NULL; i++) {
         if (only != NULL && only != &commands[i])
             continue;
         cJSON *one = cJSON_CreateObject();
@@ -119,8 +116,10 @@ static cJSON *commands_json(const named_command *only) {
 }
 
 static int help_main(int argc, char **argv) {
-    bool json = take_json(&argc, argv);
-    if (has_excess(argc, argv, 1))
+    gboolean json;
+    if (!parse_json("[COMMAND]", "Shows all commands, or the options of one.", &json, &argc,
+                    &argv) ||
+        has_excess(argc, argv, 1))
         return COMMAND_USAGE;
     const named_command *c = argc > 1 ? find_command(argv[1]) : NULL;
     if (argc > 1 && c == NULL)
@@ -129,11 +128,6 @@ static int help_main(int argc, char **argv) {
         return command_print_json(commands_json(c));
     if (c == NULL)
         return command_print_text(commands_text());
-    if (c->main == help_main || c->main == version_main) {
-        GString *text = g_string_new(NULL);
-        g_string_printf(text, "tracemill %s: %s\n", c->name, c->summary);
-        return command_print_text(text);
-    }
     char *asked[] = {argv[1], (char[]){"--help"}, NULL};
     return c->main(2, asked);
 }
@@ -158,6 +152,10 @@ int main(int argc, char **argv) {
         return COMMAND_USAGE;
     }
     const char *name = argv[1];
+    if (strcmp(name, "complete") == 0) /* for the shells; see etc/completion */
+        return complete_main(commands, argc - 1, argv + 1);
+    if (strcmp(name, "manual") == 0) /* for the build; see etc/manual */
+        return manual_main(commands, argc - 1, argv + 1);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     if (strcmp(name, "--version") == 0)

@@ -43,16 +43,16 @@ plan_stage *build_stage(const build *b, const char *name) {
 
 /* ---------------------------------------------------------------- which file */
 
-/* The names of the ready pipelines in `folder`. */
-static GPtrArray *ready_names(const char *folder) {
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+char **plan_ready(const char *data_dir) {
+    g_autofree char *folder = g_build_filename(data_dir, "pipelines", NULL);
+    GPtrArray *names = g_ptr_array_new();
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     for (const char *file; dir != NULL && (file = g_dir_read_name(dir)) != NULL;)
         if (g_str_has_suffix(file, SUFFIX))
             g_ptr_array_add(names, g_strndup(file, strlen(file) - strlen(SUFFIX)));
     g_ptr_array_sort(names, natural_compare_elements);
     g_ptr_array_add(names, NULL);
-    return names;
+    return (char **)g_ptr_array_free(names, FALSE);
 }
 
 /* Whether the file begins as profiles do: packed by gzip, zstd or zip, or with a JSON object, or an
@@ -85,18 +85,17 @@ static char *check_file(const char *name, problems *p) {
 }
 
 /* A bare name stands for a ready pipeline, anything else for a file. NULL: there is none, told. */
-static char *find_pipeline(const plan_request *request, problems *p) {
+char *plan_find(const plan_request *request, problems *p) {
     const char *name = request->pipeline;
     if (!document_is_name(name) || g_file_test(name, G_FILE_TEST_IS_REGULAR))
         return check_file(name, p);
-    g_autofree char *folder = g_build_filename(request->data_dir, "pipelines", NULL);
     g_autofree char *file = g_strconcat(name, SUFFIX, NULL);
-    g_autofree char *path = g_build_filename(folder, file, NULL);
+    g_autofree char *path = g_build_filename(request->data_dir, "pipelines", file, NULL);
     if (g_file_test(path, G_FILE_TEST_EXISTS))
         return g_steal_pointer(&path);
-    g_autoptr(GPtrArray) names = ready_names(folder);
-    g_autofree char *hint = suggest_hint(name, (const char *const *)names->pdata);
-    g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+    g_auto(GStrv) names = plan_ready(request->data_dir);
+    g_autofree char *hint = suggest_hint(name, (const char *const *)names);
+    g_autofree char *all = g_strjoinv(", ", names);
     g_autofree char *list = g_strdup_printf("ready ones: %s; a file needs its suffix", all);
     problems_add(p, PROBLEM_NOINPUT, MILL_ERROR, (origin){.text = name}, hint != NULL ? hint : list,
                  "there is no ready pipeline \"%s\"", name);
@@ -124,6 +123,11 @@ static const mill_option pipeline_options[] = {
      .def = "continue",
      .help = "whether the other items go on when one fails"},
 };
+
+const mill_option *plan_pipeline_options(size_t *ret_n) {
+    *ret_n = G_N_ELEMENTS(pipeline_options);
+    return pipeline_options;
+}
 
 static const char *const pipeline_names[] = {"name", "on-error", "include", NULL};
 
@@ -248,7 +252,7 @@ static void stage_destroy(gpointer data) {
 }
 
 plan *plan_create(const plan_request *request, modules *all, problems *told) {
-    g_autofree char *path = find_pipeline(request, told);
+    g_autofree char *path = plan_find(request, told);
     if (path == NULL)
         return NULL;
     plan *p = g_new0(plan, 1);

@@ -66,4 +66,14 @@ typedef struct plan_request {
 plan *plan_create(const plan_request *request, modules *all, problems *told);
 void plan_destroy(plan *p); /* NULL: nothing */
 
+/* The file that a pipeline's name on the command line means. NULL: there is none, told. */
+char *plan_find(const plan_request *request, problems *told);
+/* The names of the ready pipelines, in order; NULL-terminated, g_strfreev. */
+char **plan_ready(const char *data_dir);
+
+/* The host's own settings of every stage ("run.timeout"), and those of [pipeline] but `include`:
+ * for those who describe them. */
+const mill_option *plan_run_options(size_t *ret_n);
+const mill_option *plan_pipeline_options(size_t *ret_n);
+
 #endif

@@ -28,6 +28,11 @@ static const mill_option run_options[] = {
      .help = "whether a pattern may match no file"},
 };
 
+const mill_option *plan_run_options(size_t *ret_n) {
+    *ret_n = G_N_ELEMENTS(run_options);
+    return run_options;
+}
+
 bool build_is_stage(const char *name) {
     return strcmp(name, DOCUMENT_PIPELINE) != 0 && strcmp(name, DOCUMENT_VARS) != 0;
 }

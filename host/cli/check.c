@@ -52,7 +52,7 @@ int check_main(int argc, char **argv) {
 int graph_main(int argc, char **argv) {
     g_autofree char *format = NULL;
     const GOptionEntry more[] = {{"format", 'f', 0, G_OPTION_ARG_FILENAME, &format,
-                                  "text (default), dot or mermaid", "FORMAT"},
+                                  "In what form (default: text)", "text|dot|mermaid"},
                                  {0}};
     pipeline p;
     int exit_code;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/visible.h"
@@ -18,31 +19,86 @@ static void drop_dashes(int *argc, char **argv) {
         }
 }
 
-bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
-                   const char *summary, int *argc, char ***argv) {
-    const char *name = (*argv)[0];
-    *c = (command){0};
-    const GOptionEntry entries[] = {{"plugin-path", 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
-                                     &c->plugin_paths,
-                                     "Look for plugins in DIR first (may be repeated)", "DIR"},
-                                    {"trust-writable", 0, 0, G_OPTION_ARG_NONE, &c->trust_writable,
-                                     "Load plugins even where others may write to them", NULL},
-                                    {"json", 0, 0, G_OPTION_ARG_NONE, &c->json, "Print JSON", NULL},
+static int print(const char *text) {
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "tracemill: can't write to standard output: %s\n", g_strerror(errno));
+    return COMMAND_IO;
+}
+
+/* Where a command is to tell what it would parse, instead of parsing. */
+static command_description *asked;
+
+static void describe(const GOptionEntry *entries, const char *parameters, const char *summary) {
+    asked->parameters = parameters != NULL ? parameters : "";
+    asked->summary = summary;
+    for (; entries->long_name != NULL; entries++)
+        g_array_append_vals(asked->options, entries, 1);
+}
+
+void command_describe(const named_command *c, command_description *ret) {
+    *ret = (command_description){"", "", g_array_new(FALSE, FALSE, sizeof(GOptionEntry))};
+    g_autofree char *name = g_strdup(c->name);
+    char *argv[] = {name, NULL};
+    asked = ret;
+    c->main(1, argv); /* goes as far as to parse */
+    asked = NULL;
+}
+
+void command_description_finish(command_description *d) {
+    g_array_unref(d->options);
+}
+
+bool command_parse_plain(const GOptionEntry *entries, const char *parameters, const char *summary,
+                         int *argc, char ***argv) {
+    if (asked != NULL) {
+        describe(entries, parameters, summary);
+        return false;
+    }
+    gboolean help = FALSE;
+    const GOptionEntry for_all[] = {{"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this", NULL},
                                     {0}};
-    g_autofree char *program = g_strdup_printf("tracemill %s", name);
+    g_autofree char *program = g_strdup_printf("tracemill %s", (*argv)[0]);
     g_set_prgname(program);
     g_autoptr(GOptionContext) context = g_option_context_new(parameters);
     g_option_context_set_summary(context, summary);
+    g_option_context_set_help_enabled(context, FALSE);
     g_option_context_add_main_entries(context, entries, NULL);
-    if (more != NULL)
-        g_option_context_add_main_entries(context, more, NULL);
+    g_option_context_add_main_entries(context, for_all, NULL);
     g_autoptr(GError) error = NULL;
     if (g_option_context_parse(context, argc, argv, &error)) {
+        if (help) { /* GLib would end here too, but with 0 where the text can't be written */
+            g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);
+            int exit_code = print(text);
+            g_clear_pointer(&text, g_free);
+            g_clear_pointer(&context, g_option_context_free);
+            g_clear_pointer(&program, g_free);
+            exit(exit_code);
+        }
         drop_dashes(argc, *argv);
         return true;
     }
     g_autofree char *why = visible(error->message);
     fprintf(stderr, "%s: %s\n  hint: %s --help\n", program, why, program);
+    return false;
+}
+
+bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
+                   const char *summary, int *argc, char ***argv) {
+    *c = (command){0};
+    const GOptionEntry common[] = {{"plugin-path", 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
+                                    &c->plugin_paths, "Look for plugins in DIR first (repeatable)",
+                                    "DIR"},
+                                   {"trust-writable", 0, 0, G_OPTION_ARG_NONE, &c->trust_writable,
+                                    "Load plugins that others may write to, too", NULL},
+                                   {"json", 0, 0, G_OPTION_ARG_NONE, &c->json, "Print JSON", NULL}};
+    g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    for (; more != NULL && more->long_name != NULL; more++)
+        g_array_append_vals(entries, more, 1);
+    g_array_append_vals(entries, common, G_N_ELEMENTS(common));
+    if (command_parse_plain((const GOptionEntry *)(void *)entries->data, parameters, summary, argc,
+                            argv))
+        return true;
     command_finish(c);
     return false;
 }
@@ -57,13 +113,6 @@ modules *command_scan(const command *c, const mill_host *host) {
         .trust_writable = c->trust_writable,
         .host = host,
     });
-}
-
-static int print(const char *text) {
-    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
-        return 0;
-    fprintf(stderr, "tracemill: can't write to standard output: %s\n", g_strerror(errno));
-    return COMMAND_IO;
 }
 
 int command_print_text(GString *text) {

@@ -10,14 +10,40 @@
 #define COMMAND_NO_MODULE 69
 #define COMMAND_IO 74
 
+/* A command of the program; a list of them ends with name NULL. */
+typedef struct named_command {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *summary;
+    const char
+        *parameters; /* of one that takes nothing else but --json; NULL: command_parse knows */
+} named_command;
+
+/* What a command takes. */
+typedef struct command_description {
+    const char *parameters; /* "PIPELINE [FILE…]", or "" */
+    const char *summary;    /* a sentence, or "" */
+    GArray *options;        /* of GOptionEntry; --help, which all have, is not among them */
+} command_description;
+
+/* Asks its main for it, which has to begin with one of the parse functions below. */
+void command_describe(const named_command *c, command_description *ret);
+void command_description_finish(command_description *d);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(command_description, command_description_finish)
+
 typedef struct command {
     char **plugin_paths;
     gboolean trust_writable, json;
 } command;
 
-/* Takes the common options, and those of `more` (NULL: none), out of argv, where argv[0] is the
- * command's name and `parameters` describes the rest ("CLASS", or NULL for none). False after a
- * wrong one, told on stderr: the exit code is COMMAND_USAGE. --help prints and ends the process. */
+/* Takes the options of `entries` out of argv, where argv[0] is the command's name and `parameters`
+ * describes the rest ("CLASS", or NULL for none). False after a wrong one, told on stderr, and
+ * where the command is only described: the exit code is COMMAND_USAGE. --help prints and ends the
+ * process. For commands that need no modules; --json is not among the options by itself. */
+bool command_parse_plain(const GOptionEntry *entries, const char *parameters, const char *summary,
+                         int *argc, char ***argv);
+
+/* The same for others. Takes the common options, and those of `more` (NULL: none). */
 bool command_parse(command *c, const GOptionEntry *more, const char *parameters,
                    const char *summary, int *argc, char ***argv);
 void command_finish(command *c);

@@ -40,6 +40,20 @@ static char *shown_classes(const modules *all, const module *m) {
     return g_string_free(text, FALSE);
 }
 
+/* What hides a class, and how to have it all the same. */
+static void shadowed_text(GString *page, const modules *all, const module *m) {
+    for (guint i = 0; m->class_names && i < m->class_names->len; i++) {
+        const char *name = m->class_names->pdata[i];
+        if (!is_shadowed(all, m, name))
+            continue;
+        const module *owner = modules_class_owner(all, name);
+        g_autofree char *text = g_strdup_printf("\"%s\" alone means the class of module \"%s\", "
+                                                "found before; this one is use = %s:%s",
+                                                name, owner->id, m->id, name);
+        page_wrap(page, text, 0, DETAIL_INDENT);
+    }
+}
+
 static GString *list_text(const modules *all) {
     const GPtrArray *list = modules_list(all);
     unsigned name_width = strlen("MODULE"), version_width = strlen("VERSION");
@@ -69,8 +83,22 @@ static GString *list_text(const modules *all) {
         page_wrap(page, m->path, 0, DETAIL_INDENT);
         if (m->why)
             page_wrap(page, m->why, 0, DETAIL_INDENT);
+        shadowed_text(page, all, m);
     }
     return page;
+}
+
+/* The classes that a plain name does not lead to, and the module that it leads to. */
+static void shadowed_json(cJSON *item, const modules *all, const module *m) {
+    cJSON *names = cJSON_AddArrayToObject(item, "shadowed_classes");
+    cJSON *owners = cJSON_AddObjectToObject(item, "shadowed_by");
+    for (guint i = 0; m->class_names && i < m->class_names->len; i++) {
+        const char *name = m->class_names->pdata[i];
+        if (!is_shadowed(all, m, name))
+            continue;
+        cJSON_AddItemToArray(names, cJSON_CreateString(name));
+        cJSON_AddStringToObject(owners, name, modules_class_owner(all, name)->id);
+    }
 }
 
 static cJSON *list_json(const modules *all) {
@@ -81,13 +109,27 @@ static cJSON *list_json(const modules *all) {
     for (guint i = 0; i < list->len; i++) {
         const module *m = list->pdata[i];
         cJSON *item = module_to_json(m);
-        cJSON *shadowed = cJSON_AddArrayToObject(item, "shadowed_classes");
-        for (guint j = 0; m->class_names && j < m->class_names->len; j++)
-            if (is_shadowed(all, m, m->class_names->pdata[j]))
-                cJSON_AddItemToArray(shadowed, cJSON_CreateString(m->class_names->pdata[j]));
+        shadowed_json(item, all, m);
         cJSON_AddItemToArray(array, item);
     }
     return json;
+}
+
+/* A plugin that was built elsewhere than its author thinks would otherwise be missing in silence.
+ */
+static void tell_empty(const modules *all, const command *c) {
+    for (char **folder = c->plugin_paths; folder && *folder; folder++) {
+        g_autofree char *path = g_canonicalize_filename(*folder, NULL);
+        bool seen = false;
+        for (guint i = 0; i < modules_list(all)->len && !seen; i++) {
+            const module *m = modules_list(all)->pdata[i];
+            g_autofree char *dir = g_path_get_dirname(m->path);
+            seen = strcmp(dir, path) == 0 || strcmp(m->path, path) == 0;
+        }
+        g_autofree char *quoted = problems_quote(*folder);
+        if (!seen)
+            fprintf(stderr, "tracemill list: no file in %s ends in .so\n", quoted);
+    }
 }
 
 int list_main(int argc, char **argv) {
@@ -103,6 +145,7 @@ int list_main(int argc, char **argv) {
         g_autoptr(modules) all = command_scan(&c, NULL);
         exit_code =
             c.json ? command_print_json(list_json(all)) : command_print_text(list_text(all));
+        tell_empty(all, &c);
         if (modules_list(all)->len == 0)
             fprintf(stderr, "tracemill list: no modules found: give --plugin-path DIR\n");
     }

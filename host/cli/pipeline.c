@@ -28,12 +28,11 @@ static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, in
     const char *command_name = (*argv)[0];
     /* FILENAME: the bytes as they are. GLib would convert a STRING from the locale's charset, which
      * is ASCII where none is set. */
-    const GOptionEntry entries[] = {{"set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &p->sets,
-                                     "Set an option over the files (may be repeated)",
-                                     "STAGE.KEY=VALUE"},
-                                    {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour,
-                                     "Colour messages: auto, always, never", "WHEN"},
-                                    {0}};
+    const GOptionEntry entries[] = {
+        {"set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &p->sets,
+         "Set an option over the files (repeatable)", "STAGE.KEY=VALUE"},
+        {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour, "Colour messages", "auto|always|never"},
+        {0}};
     g_autoptr(GArray) all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
     g_array_append_vals(all, entries, G_N_ELEMENTS(entries) - 1);
     for (; more != NULL && more->long_name != NULL; more++)

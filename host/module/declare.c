@@ -153,6 +153,16 @@ static bool declare_identity(module *m, const mill_module *exports) {
            (m->version || module_refuse(m, "it has no version: set it, such as \"1.0.0\""));
 }
 
+/* Both sides can mend it: the one who uses the module, and the one who builds it. */
+static bool refuse_abi(module *m) {
+    bool newer = m->abi_major > MILL_ABI_MAJOR ||
+                 (m->abi_major == MILL_ABI_MAJOR && m->abi_minor > MILL_ABI_MINOR);
+    return module_refuse(m, "built for ABI %u.%u, host speaks %u.%u: %s", m->abi_major,
+                         m->abi_minor, MILL_ABI_MAJOR, MILL_ABI_MINOR,
+                         newer ? "update tracemill, or build the module with this host's SDK"
+                               : "build the module again, with this host's SDK");
+}
+
 /* Only the first 12 bytes may be read before the major versions are known to be equal. */
 bool declare_module(module *m, const mill_module *exports) {
     module_forget(m);
@@ -175,7 +185,6 @@ bool declare_module(module *m, const mill_module *exports) {
             return false;
     }
     if (!speaks)
-        return module_refuse(m, "built for ABI %u.%u, host speaks %u.%u", m->abi_major,
-                             m->abi_minor, MILL_ABI_MAJOR, MILL_ABI_MINOR);
+        return refuse_abi(m);
     return declare_lists(m, exports);
 }

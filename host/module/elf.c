@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <link.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,43 @@ static bool read_at(int fd, void *data, size_t n, uint64_t offset, char **ret_wh
     return true;
 }
 
+/* A machine that plugins are likely to be built for, or NULL. */
+static const char *machine_name(unsigned machine) {
+    static const struct {
+        unsigned machine;
+        const char *name;
+    } names[] = {{EM_X86_64, "x86-64"},  {EM_AARCH64, "AArch64"},     {EM_386, "x86"},
+                 {EM_ARM, "ARM"},        {EM_RISCV, "RISC-V"},        {EM_PPC64, "PowerPC"},
+                 {EM_S390, "IBM Z"},     {EM_LOONGARCH, "LoongArch"}, {EM_CUDA, "NVIDIA GPUs"},
+                 {EM_AMDGPU, "AMD GPUs"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (names[i].machine == machine)
+            return names[i].name;
+    return NULL;
+}
+
+static bool refuse_machine(unsigned machine, unsigned own, char **ret_why) {
+    const char *theirs = machine_name(machine), *ours = machine_name(own);
+    if (theirs != NULL && ours != NULL && machine != own)
+        return refuse(ret_why, "is built for %s, and this program for %s: build it again here",
+                      theirs, ours);
+    return refuse(ret_why, "is built for another machine (ELF number %u, this one is %u)", machine,
+                  own);
+}
+
+static bool refuse_type(unsigned type, char **ret_why) {
+    const char *what = type == ET_EXEC   ? "a program"
+                       : type == ET_REL  ? "an object file, not yet linked"
+                       : type == ET_CORE ? "a core dump"
+                                         : NULL;
+    if (what == NULL)
+        return refuse(ret_why,
+                      "is no shared object (ELF type %u, not %u): link it with -shared "
+                      "-fPIC",
+                      type, ET_DYN);
+    return refuse(ret_why, "is %s, no shared object: link it with -shared -fPIC", what);
+}
+
 static bool check_header(const ElfW(Ehdr) * header, char **ret_why) {
     const ElfW(Ehdr) *own = &__ehdr_start;
     if (header->e_ident[EI_CLASS] != own->e_ident[EI_CLASS])
@@ -47,12 +85,9 @@ static bool check_header(const ElfW(Ehdr) * header, char **ret_why) {
                       header->e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32,
                       own->e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32);
     if (header->e_ident[EI_DATA] != own->e_ident[EI_DATA] || header->e_machine != own->e_machine)
-        return refuse(ret_why, "is built for another machine (ELF number %u, this one is %u)",
-                      header->e_machine, own->e_machine);
+        return refuse_machine(header->e_machine, own->e_machine, ret_why);
     if (header->e_type != ET_DYN)
-        return refuse(ret_why,
-                      "is no shared object (ELF type %u, not %u): link it with -shared -fPIC",
-                      header->e_type, ET_DYN);
+        return refuse_type(header->e_type, ret_why);
     if (header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phnum == 0 ||
         header->e_phnum == PN_XNUM)
         return refuse(ret_why, "is a damaged shared object: its program header table makes no "
@@ -62,8 +97,10 @@ static bool check_header(const ElfW(Ehdr) * header, char **ret_why) {
 
 static bool check_segments(const ElfW(Phdr) * segments, size_t n, uint64_t size, char **ret_why) {
     uint64_t needed = 0;
+    bool dynamic = false;
     for (size_t i = 0; i < n; i++) {
         uint64_t end;
+        dynamic |= segments[i].p_type == PT_DYNAMIC;
         if (segments[i].p_type != PT_LOAD)
             continue;
         if (__builtin_add_overflow((uint64_t)segments[i].p_offset, (uint64_t)segments[i].p_filesz,
@@ -82,7 +119,30 @@ static bool check_segments(const ElfW(Phdr) * segments, size_t n, uint64_t size,
                       "is cut short: %" G_GUINT64_FORMAT " bytes, needs %" G_GUINT64_FORMAT
                       "; copy it again",
                       size, needed);
+    if (!dynamic)
+        return refuse(ret_why,
+                      "is no shared object: it has no dynamic section, as when it is linked "
+                      "with -static; link it with -shared -fPIC");
     return true;
+}
+
+/* What the file is, by its first bytes, if that is known. */
+static bool refuse_content(const char *begin, size_t n, char **ret_why) {
+    static const struct {
+        const char *magic, *what;
+    } known[] = {
+        {"!<arch>\n", "a static library: link a shared object of it, with -shared"},
+        {"!<thin>\n", "a static library: link a shared object of it, with -shared"},
+        {"BC\xc0\xde", "LLVM bitcode: link it with -shared"},
+        {"MZ", "a program or library for Windows: build it again here"},
+        {"\xcf\xfa\xed\xfe", "a program or library for macOS: build it again here"},
+        {"\x1f\x8b", "compressed (gzip): unpack it"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+        if (n >= strlen(known[i].magic) &&
+            memcmp(begin, known[i].magic, strlen(known[i].magic)) == 0)
+            return refuse(ret_why, "is not a shared object but %s", known[i].what);
+    return refuse(ret_why, "is not a shared object: it does not begin with an ELF header");
 }
 
 bool elf_check(int fd, char **ret_why) {
@@ -100,7 +160,7 @@ bool elf_check(int fd, char **ret_why) {
     if (!read_at(fd, &header, MIN(size, sizeof header), 0, ret_why))
         return false;
     if (memcmp(header.e_ident, ELFMAG, MIN(size, SELFMAG)) != 0)
-        return refuse(ret_why, "is not a shared object: it does not begin with an ELF header");
+        return refuse_content((const char *)&header, MIN(size, sizeof header), ret_why);
     if (size < sizeof header)
         return refuse(ret_why,
                       "is cut short: %" G_GUINT64_FORMAT " bytes, its header alone needs %zu; copy "

@@ -4,36 +4,24 @@
 
 #include "module/declare.h"
 #include "module/elf.h"
+#include "module/reasons.h"
 #include <dlfcn.h>
 #include <pthread.h>
-
-/* The loader's message begins with the name of the file it is about: the module's own, or that of a
- * library it needs. */
-static bool refuse_by_loader(module *m, const char *message) {
-    const char *rest = strstr(message, ": ");
-    if (!rest)
-        return module_refuse(m, "the dynamic loader says: %s", message);
-    g_autofree char *file = g_strndup(message, (size_t)(rest - message));
-    rest += strlen(": ");
-    if (strcmp(file, m->path) == 0)
-        return module_refuse(m, "the dynamic loader says: %s", rest);
-    return module_refuse(m, "it needs %s, which the dynamic loader does not get (%s): install it",
-                         file, rest);
-}
 
 bool load_module(module *m) {
     g_autofree char *why = NULL;
     if (!elf_check_file(m->path, &why))
         return module_refuse(m, "%s", why);
     void *handle = dlopen(m->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle)
-        return refuse_by_loader(m, dlerror());
+    if (!handle) {
+        why = reasons_not_loaded(m->path, dlerror());
+        return module_refuse(m, "%s", why);
+    }
     const mill_module *exports = dlsym(handle, MILL_MODULE_SYMBOL);
-    if (!exports)
-        return module_refuse(m,
-                             "it exports no %s: if it is meant as a plugin, define that with "
-                             "MILL_EXPORT",
-                             MILL_MODULE_SYMBOL);
+    if (!exports) {
+        why = reasons_no_symbol(m->path);
+        return module_refuse(m, "%s", why);
+    }
     if (!declare_module(m, exports))
         return false;
     m->exports = exports;

@@ -36,7 +36,8 @@ typedef struct module_type {
 } module_type;
 
 struct module {
-    char *path; /* absolute */
+    char *path;       /* absolute */
+    const char *from; /* which part of the search led to it: "--plugin-path"; NULL: none */
     module_state state;
     char *why; /* unless loaded: the reason, which completes "FILE was found but not loaded: …" */
 

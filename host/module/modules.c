@@ -45,6 +45,17 @@ static void check_types(module *m, const module *before) {
     }
 }
 
+/* Why `before` was found first: "--plugin-path comes before the installed folder". */
+static char *precedence(const module *before, const module *m) {
+    g_autofree char *theirs = g_path_get_dirname(before->path);
+    g_autofree char *mine = g_path_get_dirname(m->path);
+    if (strcmp(theirs, mine) == 0)
+        return g_strdup("both in one folder: the first by name wins");
+    if (g_strcmp0(before->from, m->from) == 0)
+        return g_strdup_printf("both by %s: the first folder wins", before->from);
+    return g_strdup_printf("%s comes before %s", before->from, m->from);
+}
+
 static void settle(const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
         module *m = list->pdata[i];
@@ -55,7 +66,9 @@ static void settle(const GPtrArray *list) {
             if (strcmp(before->id, m->id) == 0) {
                 m->state = MODULE_SHADOWED;
                 g_autofree char *at = g_utf8_make_valid(before->path, -1);
-                m->why = g_strdup_printf("module \"%s\" was found before, at %s", m->id, at);
+                g_autofree char *why = precedence(before, m);
+                m->why =
+                    g_strdup_printf("module \"%s\" was found before, at %s (%s)", m->id, at, why);
             } else {
                 check_types(m, before);
             }

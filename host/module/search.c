@@ -11,6 +11,7 @@
 typedef struct search {
     GPtrArray *found;  /* module * */
     GHashTable *files; /* "device:inode" of those in `found` */
+    const char *from;  /* for module.from */
 } search;
 
 /* A sticky folder (/tmp) counts as writable: it keeps others from replacing a file, not from adding
@@ -50,6 +51,7 @@ static void add_file(search *s, const char *dir, const char *name, bool trusted)
     if (!first_time(s, path))
         return;
     module *m = module_create(path);
+    m->from = s->from;
     g_ptr_array_add(s->found, m);
     char *target = realpath(path, NULL);
     if (target && !trusted) {
@@ -75,7 +77,9 @@ static void add_dir(search *s, const char *path, bool trusted, bool may_be_absen
     if (n < 0 && errno == ENOENT && may_be_absent)
         return;
     g_autoptr(module) folder = module_create(path);
-    if (n < 0)
+    if (n < 0 && errno == ENOTDIR)
+        module_refuse(folder, "is not a folder: give the one that the plugin lies in");
+    else if (n < 0)
         module_refuse(folder, "the folder can't be read: %s", g_strerror(errno));
     else if (!trusted)
         check_trust(folder, path);
@@ -99,11 +103,13 @@ static void add_relative(search *s, const char *path) {
 GPtrArray *search_modules(const char *const *plugin_paths, const char *env_paths,
                           const place *where, bool trust_writable) {
     g_autoptr(GHashTable) files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    search s = {g_ptr_array_new_with_free_func((GDestroyNotify)module_destroy), files};
+    search s = {g_ptr_array_new_with_free_func((GDestroyNotify)module_destroy), files,
+                "--plugin-path"};
     for (; plugin_paths && *plugin_paths; plugin_paths++) {
         g_autofree char *path = g_canonicalize_filename(*plugin_paths, NULL);
         add_dir(&s, path, trust_writable, /* may_be_absent= */ false);
     }
+    s.from = SEARCH_ENV;
     g_auto(GStrv) env = g_strsplit(env_paths ? env_paths : "", ":", -1);
     for (char **path = env; *path; path++) {
         if (**path == '\0')
@@ -113,6 +119,7 @@ GPtrArray *search_modules(const char *const *plugin_paths, const char *env_paths
         else
             add_relative(&s, *path);
     }
+    s.from = where->built ? "the build tree" : "the installed folder";
     for (char **path = where->plugin_dirs; *path; path++)
         add_dir(&s, *path, trust_writable || where->built, /* may_be_absent= */ true);
     return s.found;

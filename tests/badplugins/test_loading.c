@@ -122,8 +122,12 @@ static const struct {
 } built[] = {
     {"wrong-magic", "its mill_module_v1 begins with 0xdeadbeef instead of 0x4d494c4c: begin it "
                     "with MILL_MODULE_HEAD"},
-    {"major-newer", "built for ABI 2.0, host speaks 1.0"},
-    {"minor-newer", "built for ABI 1.1, host speaks 1.0"},
+    {"major-newer", "built for ABI 2.0, host speaks 1.0: update tracemill, or build the module "
+                    "with this host's SDK"},
+    {"minor-newer", "built for ABI 1.1, host speaks 1.0: update tracemill, or build the module "
+                    "with this host's SDK"},
+    {"major-older", "built for ABI 0.0, host speaks 1.0: build the module again, with this host's "
+                    "SDK"},
     {"size-zero", "its mill_module_v1 gives its size as 0 bytes, not 96 or a little more: begin it "
                   "with MILL_MODULE_HEAD"},
     {"size-huge", "its mill_module_v1 gives its size as 4294967295 bytes, not 96 or a little more: "
@@ -131,9 +135,24 @@ static const struct {
     {"no-stages", "it declares no stage class: list at least one in `stages`"},
     {"null-run", "class \"bad\" has no `run`, which every class needs"},
     {"duplicate-class", "it declares class \"bad\" twice: rename one"},
-    {"undefined-symbol", "the dynamic loader says: undefined symbol: acme_start"},
-    {"missing-library", "it needs libacme.so, which the dynamic loader does not get (cannot open "
-                        "shared object file: No such file or directory): install it"},
+    {"undefined-symbol", "the dynamic loader says: undefined symbol: acme_start: link what defines "
+                         "it; with -Wl,--no-undefined the linker tells this already"},
+    {"undefined-kit", "the dynamic loader says: undefined symbol: kit_start: link the kit: "
+                      "pkg-config --libs tracemill"},
+    {"undefined-several",
+     "the dynamic loader says: undefined symbols: acme_more and acme_start: link what defines "
+     "them; with -Wl,--no-undefined the linker tells this already"},
+    {"missing-library", "it needs libacme.so, which the dynamic loader does not find: install it, "
+                        "or name the folder when linking: -Wl,-rpath,FOLDER"},
+    {"missing-libraries",
+     "it needs libacme.so and libacme-more.so, which the dynamic loader does not find: install "
+     "them, or name the folder when linking: -Wl,-rpath,FOLDER"},
+    {"hidden-symbol", "it has mill_module_v1, but does not export it: define that with "
+                      "MILL_EXPORT, and let no version script make it local"},
+    {"cxx-symbol", "it exports no mill_module_v1, but has _ZN4acme14mill_module_v1E, a name of "
+                   "C++: define that with MILL_EXPORT, outside of any namespace"},
+    {"other-major-symbol", "it exports mill_module_v2, and this host looks for mill_module_v1: "
+                           "build it with the SDK of ABI 1"},
     {"no-symbol", "it exports no mill_module_v1: if it is meant as a plugin, define that with "
                   "MILL_EXPORT"},
     {"init-silent", "its init failed with status -3 and told no cause, which is a bug of the "
@@ -162,6 +181,40 @@ static void test_init_fails(void) {
                                         "\\([^ ]*init\\.c:[0-9]+\\)$");
     g_assert_true(g_regex_match_simple(pattern, text_of(module_in(json, "bad.so"), "why"), 0, 0));
     cJSON_Delete(json);
+    tear_down();
+}
+
+/* A library that is found needs one that is not. */
+static void test_missing_below(void) {
+    set_up();
+    program_copy_built("badplugins/missing-below.so", "bad.so");
+    program_copy_built("badplugins/libacme-more.so", "libacme-more.so");
+    lists_reason("it needs libacme.so (for libacme-more.so), which the dynamic loader does not "
+                 "find: install it, or name the folder when linking: -Wl,-rpath,FOLDER");
+    program_remove("libacme-more.so");
+    tear_down();
+}
+
+/* The same module in two files, and another with a class of the same name. */
+static void test_shadowed(void) {
+    set_up();
+    program_copy_built("unit/module/good.so", "bad.so");
+    cJSON *json = list();
+    const cJSON *again = module_in(json, "bad.so"), *twin = module_in(json, "z.so");
+    g_assert_cmpstr(text_of(again, "state"), ==, "shadowed");
+    g_assert_cmpstr(text_of(again, "why"), ==,
+                    "module \"test.good\" was found before, at FOLDER/a.so (both in one folder: "
+                    "the first by name wins)");
+    g_assert_cmpstr(text_of(cJSON_GetObjectItem(twin, "shadowed_by"), "fit.good"), ==, "test.good");
+    cJSON_Delete(json);
+    g_auto(result) r = program_run("list", NULL);
+    g_autofree char *text = unwrap(r.out);
+    program_says(text, "FOLDER/z.so \"fit.good\" alone means the class of module \"test.good\", "
+                       "found before; this one is use = test.twin:fit.good");
+    g_auto(result) seen = program_run("inspect", "fit.good", NULL);
+    program_says(seen.out, "module test.good 1.2.0, FOLDER/a.so\n"
+                           "module test.twin 1.2.0 has a class of this name too: use = "
+                           "test.twin:fit.good\n");
     tear_down();
 }
 
@@ -211,6 +264,32 @@ static void test_text_file(void) {
     const char *text = "This is a text, and no shared object, whatever its name says of it.\n";
     program_write("bad.so", text, strlen(text));
     refused("is not a shared object: it does not begin with an ELF header");
+    tear_down();
+}
+
+/* Files of other kinds, by what they begin with. */
+static void test_other_files(void) {
+    static const struct {
+        const char *begin, *sentence;
+    } kinds[] = {
+        {"!<arch>\nbad.o/", "is not a shared object but a static library: link a shared object of "
+                            "it, with -shared"},
+        {"MZ\x90", "is not a shared object but a program or library for Windows: build it again "
+                   "here"},
+        {"\x1f\x8b\x08", "is not a shared object but compressed (gzip): unpack it"},
+    };
+    set_up();
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        program_write("bad.so", kinds[i].begin, strlen(kinds[i].begin));
+        lists_reason(kinds[i].sentence);
+    }
+    tear_down();
+}
+
+static void test_program(void) {
+    set_up();
+    program_copy_built("badplugins/test-loading", "bad.so");
+    refused("is a program, not a shared object: link it with -shared -fPIC");
     tear_down();
 }
 
@@ -266,6 +345,15 @@ static void test_usage(void) {
     g_assert_cmpint(option.exit_code, ==, 64);
     g_assert_cmpstr(option.err, ==,
                     "tracemill list: Unknown option --jason\n  hint: tracemill list --help\n");
+    g_autofree char *file = program_path("a.so");
+    g_auto(result) path = program_run("list", "--json", "--plugin-path", file, NULL);
+    program_says(path.out, "is not a folder: give the one that the plugin lies in");
+    g_autofree char *sub = program_path("empty");
+    g_assert_cmpint(g_mkdir(sub, 0755), ==, 0);
+    g_auto(result) empty = program_run("list", "--plugin-path", sub, NULL);
+    g_assert_cmpint(empty.exit_code, ==, 0);
+    g_assert_cmpstr(empty.err, ==, "tracemill list: no file in \"FOLDER/empty\" ends in .so\n");
+    g_assert_cmpint(g_rmdir(sub), ==, 0);
     g_auto(result) none = program_run("inspect", NULL);
     g_assert_cmpint(none.exit_code, ==, 64);
     inspect_says("fit.god", 64,
@@ -286,6 +374,7 @@ static void test_inspect(void) {
         r.out, ==,
         "fit.good: A class to test with.\n"
         "module test.twin 1.2.0, FOLDER/z.so\n"
+        "module test.good 1.2.0 has a class of this name too: use = test.good:fit.good\n"
         "\n"
         "The first paragraph, which is long enough to need more than one line of eighty\n"
         "characters.\n"
@@ -314,7 +403,7 @@ static void test_inspect(void) {
         "in.trace = STAGE   ; of type mill.trace/1\n"
         "; in.prior = STAGE   ; of type org.tracemill.test/1\n"
         "; top = 10\n"
-        "path = VALUE\n"
+        "path = ${args}\n"
         "; modes = mean, max\n");
     g_auto(result) json = program_run("inspect", "fit.good", "--json", NULL);
     g_assert_cmpint(json.exit_code, ==, 0);
@@ -336,10 +425,14 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_built);
     }
     g_test_add_func("/loading/init-fails", test_init_fails);
+    g_test_add_func("/loading/missing-below", test_missing_below);
+    g_test_add_func("/loading/shadowed", test_shadowed);
     g_test_add_func("/loading/hangs", test_hangs);
     g_test_add_func("/loading/resized-type", test_resized_type);
     g_test_add_func("/loading/truncated", test_truncated);
     g_test_add_func("/loading/text-file", test_text_file);
+    g_test_add_func("/loading/other-files", test_other_files);
+    g_test_add_func("/loading/program", test_program);
     g_test_add_func("/loading/folder", test_folder);
     g_test_add_func("/loading/dangling-link", test_dangling_link);
     g_test_add_func("/loading/unreadable", test_unreadable);

@@ -38,6 +38,13 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tracemill.pc)")
 export PKG_CONFIG_PATH
 tracemill=$prefix/bin/tracemill
 
+echo "# the manual and completion"
+for file in share/man/man1/tracemill.1 share/man/man5/tracemill-pipeline.5 share/man/man7/tracemill-plugin.7 \
+    share/man/man7/tracemill-overlap.7 share/bash-completion/completions/tracemill \
+    share/zsh/site-functions/_tracemill share/fish/vendor_completions.d/tracemill.fish; do
+    [ -s "$prefix/$file" ] || fail "not installed: $file"
+done
+
 for compiler in gcc clang; do
     if ! command -v $compiler >/dev/null; then
         echo "# no $compiler here: not tried"

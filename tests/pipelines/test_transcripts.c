@@ -154,7 +154,9 @@ static void test_list(void) {
     g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(good, "shadowed_classes")), ==, 0);
     const cJSON *newer = find_module(list, "org.acme.fit");
     has_text(newer, "state", "refused");
-    has_text(newer, "why", "built for ABI 1.1, host speaks 1.0");
+    has_text(newer, "why",
+             "built for ABI 1.1, host speaks 1.0: update tracemill, or build the "
+             "module with this host's SDK");
     cJSON_Delete(list);
 }
 

@@ -211,11 +211,16 @@ static void test_versions(void) {
     refuses("its mill_module_v1 begins with 0x4c4c494d instead of 0x4d494c4c: begin it with "
             "MILL_MODULE_HEAD");
     p.module.abi_minor = MILL_ABI_MINOR + 1;
-    refuses("built for ABI 1.1, host speaks 1.0");
+    refuses("built for ABI 1.1, host speaks 1.0: update tracemill, or build the module with this "
+            "host's SDK");
     p.module.abi_major = MILL_ABI_MAJOR + 1;
     p.module.id = (const char *)8; /* what lies there has another meaning: it is not read */
     p.module.size = 0;
-    refuses("built for ABI 2.0, host speaks 1.0");
+    refuses("built for ABI 2.0, host speaks 1.0: update tracemill, or build the module with this "
+            "host's SDK");
+    p.module.abi_major = MILL_ABI_MAJOR - 1;
+    p.module.id = (const char *)8;
+    refuses("built for ABI 0.0, host speaks 1.0: build the module again, with this host's SDK");
 }
 
 static void test_identity(void) {

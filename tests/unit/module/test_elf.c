@@ -2,6 +2,8 @@
 /* Tests of the ELF check: real files pass, every cut that matters and every broken field is told.
  */
 #include "module/elf.h"
+#include "module/elf_tables.h"
+#include "module/reasons.h"
 
 #include <elf.h>
 #include <glib.h>
@@ -10,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <tracemill/tracemill.h>
 #include <unistd.h>
 
 static char *good; /* the bytes of a real module */
@@ -70,9 +73,17 @@ static void test_header(void) {
     *header = kept;
     header->e_machine = EM_68K;
     refuses(copy, good_size, "is built for another machine (ELF number 4,");
+    header->e_machine = kept.e_machine == EM_AARCH64 ? EM_X86_64 : EM_AARCH64;
+    refuses(copy, good_size,
+            kept.e_machine == EM_AARCH64 ? "is built for x86-64, and this program for AArch64"
+                                         : "is built for AArch64, and this program for ");
     *header = kept;
     header->e_type = ET_EXEC;
-    refuses(copy, good_size, "is no shared object (ELF type 2");
+    refuses(copy, good_size, "is a program, no shared object: link it with -shared");
+    header->e_type = ET_REL;
+    refuses(copy, good_size, "is an object file, not yet linked, no shared object: link");
+    header->e_type = 77;
+    refuses(copy, good_size, "is no shared object (ELF type 77");
     *header = kept;
     header->e_phentsize++;
     refuses(copy, good_size, "program header table makes no sense");
@@ -103,9 +114,60 @@ static void test_segments(void) {
     *load = kept;
     load->p_offset = good_size;
     refuses(copy, good_size, "is cut short");
+    *load = kept;
+    for (unsigned i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_DYNAMIC)
+            segments[i].p_type = PT_NOTE;
+    refuses(copy, good_size, "is no shared object: it has no dynamic section");
     for (unsigned i = 0; i < header->e_phnum; i++)
         segments[i].p_type = PT_NULL;
     refuses(copy, good_size, "nothing to load");
+}
+
+/* ---------------------------------------------------------------- tables */
+
+static void note_module(void *arg, const elf_symbol *symbol) {
+    if (strcmp(symbol->name, MILL_MODULE_SYMBOL) == 0 && symbol->defined && symbol->exported)
+        ++*(int *)arg;
+}
+
+static void test_tables(void) {
+    g_auto(elf_tables) t;
+    g_assert_true(elf_tables_take(&t, g_memdup2(good, good_size), good_size));
+    g_assert_false(t.program);
+    g_assert_true(g_ptr_array_find_with_equal_func(t.needed, "libc.so.6", g_str_equal, NULL));
+    int n = 0;
+    elf_tables_symbols(&t, note_module, &n);
+    g_assert_cmpint(n, ==, 1); /* in the dynamic table; in the other one nothing is exported */
+    g_auto(elf_tables) own;
+    g_assert_true(elf_tables_read(&own, "/proc/self/exe"));
+    g_assert_true(own.program);
+}
+
+/* FILE in the message stands for the module. */
+static void says(const char *message, const char *expected) {
+    g_autofree char *path =
+        g_build_filename(g_getenv("TRACEMILL_TEST_BUILD"), "tests/unit/module/good.so", NULL);
+    g_autoptr(GString) from = g_string_new(message);
+    g_string_replace(from, "FILE", path, 0);
+    g_autofree char *text = reasons_not_loaded(path, from->str);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+/* What the loader says in cases that no file here provokes. */
+static void test_loader_words(void) {
+    says("/lib/libc.so.6: version `GLIBC_2.99' not found (required by FILE)",
+         "it needs version GLIBC_2.99 of /lib/libc.so.6, and the one here is older: build it on "
+         "the oldest system that it is to run on");
+    says("FILE: cannot enable executable stack as shared object requires: Invalid argument",
+         "the dynamic loader says: cannot enable executable stack as shared object requires: "
+         "Invalid argument");
+    says("libx.so: file too short",
+         "it needs libx.so, which the dynamic loader does not take (file too short)");
+    says("out of luck", "the dynamic loader says: out of luck");
+    says("FILE: undefined symbol: _ZN4acme3runEv",
+         "the dynamic loader says: undefined symbol: _ZN4acme3runEv: a name of C++: link what "
+         "defines it with the C++ compiler");
 }
 
 static void test_not_elf(void) {
@@ -163,6 +225,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/elf/cut-sentence", test_cut_sentence);
     g_test_add_func("/elf/header", test_header);
     g_test_add_func("/elf/segments", test_segments);
+    g_test_add_func("/elf/tables", test_tables);
+    g_test_add_func("/elf/loader-words", test_loader_words);
     g_test_add_func("/elf/not-elf", test_not_elf);
     g_test_add_func("/elf/not-a-file", test_not_a_file);
     g_test_add_func("/elf/build", test_build);

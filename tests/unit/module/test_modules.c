@@ -122,9 +122,9 @@ static void test_shadowing(void) {
     g_autoptr(modules) all = scan();
     list_is(all, "ROOT/first/good.so loaded\n"
                  "ROOT/second/again.so shadowed: module \"test.good\" was found before, at "
-                 "ROOT/first/good.so\n"
+                 "ROOT/first/good.so (both by --plugin-path: the first folder wins)\n"
                  "ROOT/second/same.so shadowed: module \"test.good\" was found before, at "
-                 "ROOT/first/good.so\n"
+                 "ROOT/first/good.so (both by --plugin-path: the first folder wins)\n"
                  "ROOT/second/twin.so loaded\n");
 
     /* The first class wins; the other can be asked for. */
@@ -135,9 +135,10 @@ static void test_shadowing(void) {
     g_assert_cmpuint(g_strv_length(names), ==, 1);
     g_assert_cmpstr(names[0], ==, "fit.good");
 
-    class_is_missing(all, "fit.same",
-                     "ROOT/second/same.so was found but not loaded: module \"test.good\" was found "
-                     "before, at ROOT/first/good.so");
+    class_is_missing(
+        all, "fit.same",
+        "ROOT/second/same.so was found but not loaded: module \"test.good\" was found "
+        "before, at ROOT/first/good.so (both by --plugin-path: the first folder wins)");
     class_is_missing(all, "fit.gone", "(none)");
     class_is_missing(all, "test.gone:fit.good", "(none)");
     class_is_missing(all, "", "(none)");
@@ -151,6 +152,23 @@ static void test_order_wins(void) {
     add_module("good.so", "second/good.so");
     g_autoptr(modules) all = scan();
     g_assert_cmpstr(class_of(all, "fit.good")->module->id, ==, "test.twin");
+    tear_down();
+}
+
+/* Found by --plugin-path and by the environment: the message says which comes first. */
+static void test_shadowed_by_other_source(void) {
+    set_up();
+    add_module("good.so", "first/good.so");
+    add_module("good.so", "second/good.so");
+    g_autofree char *first = g_build_filename(root, "first", NULL);
+    g_autofree char *second = g_build_filename(root, "second", NULL);
+    g_setenv("TRACEMILL_PLUGIN_PATH", second, TRUE);
+    g_autoptr(modules) all = modules_scan(
+        &(modules_options){.plugin_paths = (const char *const[]){first, NULL}, .host = &host});
+    g_unsetenv("TRACEMILL_PLUGIN_PATH");
+    list_is(all, "ROOT/first/good.so loaded\n"
+                 "ROOT/second/good.so shadowed: module \"test.good\" was found before, at "
+                 "ROOT/first/good.so (--plugin-path comes before TRACEMILL_PLUGIN_PATH)\n");
     tear_down();
 }
 
@@ -302,6 +320,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     umask(022);
     g_test_add_func("/modules/shadowing", test_shadowing);
+    g_test_add_func("/modules/shadowed-by-other-source", test_shadowed_by_other_source);
     g_test_add_func("/modules/order-wins", test_order_wins);
     g_test_add_func("/modules/init-fini", test_init_fini);
     g_test_add_func("/modules/types", test_types);
