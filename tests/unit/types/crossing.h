@@ -12,7 +12,7 @@ GByteArray *crossing_save(const mill_type *type, const void *data);
 /* A loaded value, with the bytes that it lies in. */
 typedef struct crossing {
     mill_run run; /* first, so that a mill_run is its crossing */
-    GPtrArray *blocks;
+    GPtrArray *blocks, *scratch;
     uint8_t *source; /* a copy, as long as the save to the byte, so that a sanitizer sees its end */
     mill_status status;
     void *data;  /* NULL: it failed */
