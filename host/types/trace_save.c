@@ -13,6 +13,11 @@ static const char *fact_at(const mill_trace *t, size_t i) {
     return mill_at(t, *(const mill_off *)(const void *)((const char *)t + facts[i]));
 }
 
+/* There may be segments without, which nobody reads. */
+static bool has_cells(const mill_column *c, uint64_t rows) {
+    return c->segments != 0 && c->width > 0 && rows > 0;
+}
+
 static void save_struct(writer *w, const mill_trace *t, uint32_t size) {
     mill_trace image = {0};
     memcpy(&image, t, size);
@@ -24,7 +29,7 @@ static void save_struct(writer *w, const mill_trace *t, uint32_t size) {
     for (size_t k = 0; k < trace_n_tables && trace_has(&trace_tables[k], size); k++)
         for (size_t i = 0; i < trace_tables[k].n; i++) {
             mill_column *c = trace_column_at(&image, &trace_tables[k], i);
-            c->segments = c->segments != 0;
+            c->segments = has_cells(c, trace_rows(t, trace_tables[k].at));
             if (trace_tables[k].columns[i].kind == COLUMN_TEXT)
                 *c = (mill_column){0};
         }
@@ -35,7 +40,7 @@ static void save_struct(writer *w, const mill_trace *t, uint32_t size) {
 }
 
 static void save_column(writer *w, const mill_trace *t, const mill_column *c, uint64_t rows) {
-    for (uint64_t s = 0; c->segments && s < trace_segments(c, rows); s++)
+    for (uint64_t s = 0; has_cells(c, rows) && s < trace_segments(c, rows); s++)
         writer_array(w, mill_segment(t, c, s), mill_segment_rows(c, rows, s) * c->width);
 }
 

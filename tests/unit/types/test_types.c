@@ -120,6 +120,19 @@ static void test_small_segments(void) {
     }
 }
 
+/* Segments of a column in which nothing is known, or of a table without rows. */
+static void test_idle_segments(void) {
+    const mill_type *type = types_find(MILL_TYPE_TRACE);
+    bench *b = bench_create(NULL, NULL);
+    mill_trace *t = (mill_trace *)(uintptr_t)sample_long_trace(bench_services(b), 5);
+    g_assert_cmpuint(t->gpu.bytes.width, ==, 0);
+    g_assert_cmpuint(t->flows.n, ==, 0);
+    t->gpu.bytes.segments = t->flows.end.segments = t->gpu.start.segments;
+    g_autoptr(GByteArray) bytes = crossing_save(type, t);
+    assert_survives(type, bytes->data, bytes->len, 0);
+    bench_destroy(b);
+}
+
 typedef struct watching_sink {
     mill_sink sink; /* first */
     const void *expected;
@@ -359,6 +372,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/types/trace-is-the-same", test_trace_is_the_same);
     g_test_add_func("/types/segments", test_segments);
     g_test_add_func("/types/small-segments", test_small_segments);
+    g_test_add_func("/types/idle-segments", test_idle_segments);
     g_test_add_func("/types/in-place", test_in_place);
     g_test_add_func("/types/shared-texts", test_shared_texts);
     g_test_add_func("/types/complete", test_complete);
