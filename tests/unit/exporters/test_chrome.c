@@ -4,10 +4,10 @@
 #include "bench_host.h"
 #include "fixture.h"
 #include "itemised.h"
+#include "overwrite.h"
 #include "samples.h"
 
 #include <cjson/cJSON.h>
-#include <glib/gstdio.h>
 #include <isa-l/igzip_lib.h>
 #include <string.h>
 #include <tracemill/schedule.h>
@@ -268,17 +268,10 @@ static void test_failures(void) {
     bench_cancel_at(b, 1);
     g_assert_cmpint(bench_run(b), ==, MILL_E_CANCELLED);
     bench_destroy(b);
+}
 
-    g_autofree char *path = NULL;
-    g_close(g_file_open_tmp("chrome-XXXXXX.json", &path, NULL), NULL);
-    g_autofree char *option = g_strconcat("path=", path, NULL);
-    b = begin();
-    bench_option(b, option);
-    bench_option(b, "overwrite=no");
-    g_assert_cmpint(bench_run(b), ==, MILL_E_IO);
-    g_assert_nonnull(strstr(bench_causes(b), "is there already"));
-    bench_destroy(b);
-    g_unlink(path);
+static void test_overwrite(void) {
+    overwrite_check(MODULE, "chrome.write");
 }
 
 int main(int argc, char **argv) {
@@ -293,5 +286,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/chrome/none", test_none);
     g_test_add_func("/chrome/gzip", test_gzip);
     g_test_add_func("/chrome/failures", test_failures);
+    g_test_add_func("/chrome/overwrite", test_overwrite);
     return g_test_run();
 }
