@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owns what exporters share: opening files, and text in pieces. */
+/* Owns what exporters share: opening files, telling what is missing, and text in pieces. */
 #include <tracemill/kit/export.h>
 
 #include <string.h>
@@ -22,6 +22,20 @@ mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mil
                          "overwrite = yes",
                          path);
     return run->host->sink_open(run, path, ret_sink);
+}
+
+void kit_export_tell_missing(mill_run *run, uint32_t port, const char *what) {
+    const char *stage, *key;
+    size_t n = run->host->missing(run, port, 0, &stage, &key);
+    if (n == 0)
+        return;
+    const char *of = *key ? " for " : "";
+    if (n == 1)
+        mill_log(run, MILL_WARNING, "no %s from %s%s%s: what makes it failed", what, stage, of,
+                 key);
+    else
+        mill_log(run, MILL_WARNING, "no %s from %s%s%s, and %zu more: what makes them failed", what,
+                 stage, of, key, n - 1);
 }
 
 mill_status kit_export_init(kit_export *out, mill_run *run, const char *path, bool overwrite) {

@@ -224,7 +224,7 @@ static void test_none(void) {
     cJSON *json = written(b, "-");
     g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(json, "traceEvents")), ==, 1);
     cJSON_Delete(json);
-    g_assert_nonnull(strstr(bench_log(b), "nothing to show from trace for rank3"));
+    g_assert_nonnull(strstr(bench_log(b), "no profile from trace for rank3"));
     bench_destroy(b);
     b = begin();
     bench_option(b, "path=x-${item}.json");

@@ -253,6 +253,14 @@ static void test_nothing(void) {
                     "warning: no report from overlap for rank3: what makes it failed\n");
     bench_destroy(b);
 
+    b = csv_bench("path=out");
+    bench_missing(b, "report", "ranks", "");
+    bench_missing(b, "report", "overlap", "rank3");
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    g_assert_cmpstr(bench_log(b), ==,
+                    "warning: no report from ranks, and 1 more: what makes them failed\n");
+    bench_destroy(b);
+
     b = csv_bench("table=notes");
     add(b, one_column(b, "a"), "");
     g_assert_cmpint(bench_run(b), ==, MILL_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exporters share: the option `overwrite`, and text on its way to a sink in pieces, so that a
- * file of any length needs little memory. */
+/* What exporters share: the option `overwrite`, telling what is missing, and text on its way to a
+ * sink in pieces, so that a file of any length needs little memory. */
 #ifndef TRACEMILL_KIT_EXPORT_H
 #define TRACEMILL_KIT_EXPORT_H
 
@@ -20,6 +20,10 @@ extern "C" {
 /* sink_open, which refuses a file that is there already unless `overwrite`. A file that this stage
  * has begun to write goes on. Errors (recorded): E_IO, and those of sink_open. */
 mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mill_sink **ret_sink);
+
+/* Warns, in one line, of values that do not come on a STREAM port: the host tells each failure
+ * itself. what: "report". In `finish`, where all are known. */
+void kit_export_tell_missing(mill_run *run, uint32_t port, const char *what);
 
 /* Text for one path, in one callback. */
 typedef struct kit_export {
