@@ -273,6 +273,34 @@ static void test_items(void) {
     bench_destroy(b);
 }
 
+/* A key whose database can't be made takes neither the one before nor the one after with it. */
+static void test_failed_item(void) {
+    bench *b = bench_create(bench_open(MODULE), "sqlite.write");
+    struct {
+        const char *path;
+        bool overwrite;
+    } opts = {"${item}.db", true};
+    bench_options(b, &opts);
+    g_assert_cmpint(bench_begin(b), ==, MILL_OK);
+    const mill_report *report = sample_empty(bench_services(b));
+    opts.path = "a.db";
+    add(b, "report", MILL_TYPE_REPORT, report, "a");
+    opts.path = "no/such/folder/b.db";
+    for (int i = 0; i < 2; i++)
+        g_assert_cmpint(add(b, "report", MILL_TYPE_REPORT, report, "b"), ==, MILL_E_IO);
+    g_assert_nonnull(strstr(bench_causes(b), "an item before could not be written"));
+    opts.path = "c.db";
+    add(b, "report", MILL_TYPE_REPORT, report, "c");
+    opts.path = "d.db";
+    add(b, "report", MILL_TYPE_REPORT, report, "d");
+    sqlite3 *before = database(b, "a.db"), *after = database(b, "c.db");
+    check(before, "SELECT id, key FROM item", "1|a");
+    check(after, "SELECT id, key FROM item", "1|c");
+    sqlite3_close(before);
+    sqlite3_close(after);
+    bench_destroy(b);
+}
+
 static void test_nothing(void) {
     bench *b = begin();
     g_assert_cmpint(bench_begin(b), ==, MILL_OK);
@@ -367,6 +395,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/sqlite/many", test_many);
     g_test_add_func("/sqlite/cancelled", test_cancelled);
     g_test_add_func("/sqlite/items", test_items);
+    g_test_add_func("/sqlite/failed-item", test_failed_item);
     g_test_add_func("/sqlite/nothing", test_nothing);
     g_test_add_func("/sqlite/fails", test_fails);
     g_test_add_func("/sqlite/overwrite", test_overwrite);
