@@ -33,6 +33,10 @@ for trace in "${traces[@]}"; do
     done
     gzip --test "$work/1/${trace##*/}.timeline.json.gz"
 done
+if command -v python3 >/dev/null; then # kernels of the first one overlap on their stream
+    python3 "$TRACEMILL_TEST_SOURCE/tests/pipelines/timeline.py" --check \
+        "$work/1/"{tracelens-b200-eager,deepseek-train}.json.gz.timeline.json.gz || fail "a timeline is wrong"
+fi
 tail -n 1 "$work/1/metrics.prom" | grep -qx "# EOF" || fail "metrics.prom is not whole"
 
 # Of two profiles that are of one job, the analyses of all ranks together are there too.
