@@ -79,7 +79,15 @@ void kit_export_text(kit_export *out, const char *text) {
     kit_export_bytes(out, text, strlen(text));
 }
 
-void kit_export_quoted(kit_export *out, const char *text) {
+static bool needs_quotes(const char *text, size_t length) {
+    return length == 0 || strpbrk(text, ",\"\r\n") || text[0] == ' ' || text[length - 1] == ' ';
+}
+
+void kit_export_cell(kit_export *out, const char *text) {
+    if (!needs_quotes(text, strlen(text))) {
+        kit_export_text(out, text);
+        return;
+    }
     kit_export_char(out, '"');
     for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
         kit_export_bytes(out, text, (size_t)(quote - text));
