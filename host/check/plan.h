@@ -34,6 +34,7 @@ struct plan_stage {
     int glob;           /* index of the GLOB option, or -1 */
     GPtrArray *files;   /* of globs_file *, if glob >= 0, in the natural order of keys */
     int64_t timeout_ns; /* of one callback; 0: none */
+    bool optional;      /* what it can't do with an item's content is no failure of the run */
 
     plan_input *inputs; /* for each input port */
     bool stream;        /* has a STREAM port */

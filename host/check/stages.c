@@ -11,6 +11,7 @@
 typedef struct run_settings {
     int64_t timeout_ns;
     int missing;
+    bool optional;
 } run_settings;
 
 static const char *const missing_choices[] = {"error", "ok", NULL};
@@ -26,6 +27,11 @@ static const mill_option run_options[] = {
      .choices = missing_choices,
      .def = "error",
      .help = "whether a pattern may match no file"},
+    {.name = "run.optional",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(run_settings, optional, BOOL),
+     .def = "no",
+     .help = "whether an item whose content the stage can't work with is only warned of"},
 };
 
 const mill_option *plan_run_options(size_t *ret_n) {
@@ -98,6 +104,7 @@ static void set_run(build *b, plan_stage *s, const section *sec, run_settings *r
             values_set(&run_options[i], given, b->plan->vars, s->memory, ret, b->problems);
     }
     s->timeout_ns = ret->timeout_ns;
+    s->optional = ret->optional;
 }
 
 static void set_option(build *b, plan_stage *s, const section *sec, size_t i, bool missing_ok) {

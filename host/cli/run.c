@@ -46,10 +46,14 @@ static bool to_engine_options(const run_options *o, const pipeline *p, engine_op
 
 /* ---------------------------------------------------------------- how it ended */
 
-static void tell_failure(const failure *f, bool coloured, bool places) {
-    bool gate = f->status == MILL_GATE;
-    g_autofree char *why = causes_text(&f->causes, places), *text = visible(why);
-    fprintf(stderr, "tracemill: %s%s%s: ", coloured ? "\033[1;31m" : "", gate ? "gate" : "error",
+#define KEYS_TOLD 5 /* of items that failed alike; --json tells all */
+
+static void tell_failure(const failure *f, bool coloured, const char *why) {
+    static const char *const names[] = {"error", "gate", "warning"};
+    static const char *const colours[] = {"\033[1;31m", "\033[1;31m", "\033[1;33m"};
+    int kind = f->tolerated ? 2 : f->status == MILL_GATE ? 1 : 0;
+    g_autofree char *text = visible(why);
+    fprintf(stderr, "tracemill: %s%s%s: ", coloured ? colours[kind] : "", names[kind],
             coloured ? "\033[0m" : "");
     if (f->stage != NULL)
         fprintf(stderr, "[%s] ", f->stage->name);
@@ -57,12 +61,45 @@ static void tell_failure(const failure *f, bool coloured, bool places) {
         g_autofree char *key = problems_quote(f->key);
         fprintf(stderr, "item %s: ", key);
     }
-    fprintf(stderr, "%s\n", *text != '\0' ? text : gate ? "not met" : "failed");
+    fprintf(stderr, "%s\n", *text != '\0' ? text : kind == 1 ? "not met" : "failed");
 }
 
-static void tell_outcome(const outcome *o, const pipeline *p, bool verbose) {
-    for (guint i = 0; i < o->failures->len; i++)
-        tell_failure(g_ptr_array_index(o->failures, i), p->coloured, verbose);
+/* Those that say the same of other items. */
+static void tell_alike(const failure *const *alike, guint n) {
+    g_autoptr(GString) keys = g_string_new(NULL);
+    guint told = 0;
+    for (guint i = 1; i < n; i++) {
+        if (strcmp(alike[i]->key, alike[i - 1]->key) == 0)
+            continue; /* two values of one item */
+        g_autofree char *key = problems_quote(alike[i]->key);
+        if (told++ < KEYS_TOLD)
+            g_string_append_printf(keys, "%s%s", keys->len > 0 ? ", " : "", key);
+    }
+    if (told > KEYS_TOLD)
+        g_string_append_printf(keys, " and %u more", told - KEYS_TOLD);
+    if (told > 0)
+        fprintf(stderr, "  the same: %s\n", keys->str);
+}
+
+/* A cause that many items of a stage share is told once. */
+static void tell_failures(const GPtrArray *failures, bool coloured, bool places, bool quiet) {
+    const failure *const *all = (const failure *const *)failures->pdata;
+    for (guint i = 0, next; i < failures->len; i = next) {
+        g_autofree char *why = causes_text(&all[i]->causes, places);
+        for (next = i + 1; next < failures->len && all[next]->stage == all[i]->stage; next++) {
+            g_autofree char *other = causes_text(&all[next]->causes, places);
+            if (all[next]->status != all[i]->status || strcmp(why, other) != 0)
+                break;
+        }
+        if (quiet && all[i]->tolerated)
+            continue;
+        tell_failure(all[i], coloured, why);
+        tell_alike(all + i, next - i);
+    }
+}
+
+static void tell_outcome(const outcome *o, const pipeline *p, const run_options *options) {
+    tell_failures(o->failures, p->coloured, options->verbose, options->quiet);
     unsigned done = 0, failed = 0, skipped = 0;
     for (unsigned i = 0; i < o->n_stages; i++) {
         done += o->stages[i].done;
@@ -71,7 +108,7 @@ static void tell_outcome(const outcome *o, const pipeline *p, bool verbose) {
     }
     if (o->exit_code == status_exit_code(MILL_E_CANCELLED))
         fprintf(stderr, "tracemill: stopped by the user\n");
-    if (failed + skipped > 0)
+    if (failed + skipped > 0 && !(options->quiet && o->exit_code == 0))
         fprintf(stderr, "tracemill: %u run%s of stages ended well, %u failed, %u skipped\n", done,
                 done == 1 ? "" : "s", failed, skipped);
 }
@@ -128,6 +165,7 @@ static cJSON *failure_json(const failure *f) {
         json, "stage", f->stage != NULL ? cJSON_CreateString(f->stage->name) : cJSON_CreateNull());
     cJSON_AddStringToObject(json, "item", f->key);
     cJSON_AddStringToObject(json, "status", status_name(f->status));
+    cJSON_AddBoolToObject(json, "tolerated", f->tolerated);
     cJSON_AddItemToObject(json, "causes", causes_json(&f->causes));
     return json;
 }
@@ -171,7 +209,7 @@ static int execute(pipeline *p, const run_options *options) {
     if (options->dry_run)
         return print_plan(p);
     outcome *o = engine_run(p->plan, &engine);
-    tell_outcome(o, p, options->verbose);
+    tell_outcome(o, p, options);
     if (options->timings)
         tell_timings(o);
     int exit_code = o->exit_code;

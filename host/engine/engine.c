@@ -38,10 +38,11 @@ void engine_fail(engine *e, const plan_stage *stage, const char *key, mill_statu
     f->stage = stage;
     f->key = g_strdup(key);
     f->status = status;
+    f->tolerated = stage != NULL && stage->optional && status == MILL_E_DATA;
     causes_init(&f->causes);
     causes_move(&f->causes, why);
     g_ptr_array_add(e->outcome->failures, f);
-    if (status < MILL_OK && e->plan->stop_on_error && e->asked == ASK_NOTHING)
+    if (status < MILL_OK && !f->tolerated && e->plan->stop_on_error && e->asked == ASK_NOTHING)
         e->asked = ASK_STOP;
 }
 
@@ -281,9 +282,10 @@ static int exit_code(const engine *e) {
     int code = 0;
     for (guint i = 0; i < e->outcome->failures->len; i++) {
         const failure *f = g_ptr_array_index(e->outcome->failures, i);
-        if (f->status < MILL_OK)
+        if (f->status < MILL_OK && !f->tolerated)
             return status_exit_code(f->status);
-        code = status_exit_code(f->status);
+        if (f->status == MILL_GATE)
+            code = status_exit_code(f->status);
     }
     return code;
 }

@@ -19,6 +19,7 @@ typedef struct failure {
     const plan_stage *stage; /* NULL: the whole pipeline */
     char *key;               /* of the item; "" where there is none */
     mill_status status;
+    bool tolerated; /* a warning: the stage is optional, and can't work with the item's content */
     causes causes;
 } failure;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owns what exporters share: opening files, and text in pieces. */
+/* Owns what exporters share: opening files, telling what is missing, and text in pieces. */
 #include <tracemill/kit/export.h>
 
 #include <string.h>
@@ -22,6 +22,20 @@ mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mil
                          "overwrite = yes",
                          path);
     return run->host->sink_open(run, path, ret_sink);
+}
+
+void kit_export_tell_missing(mill_run *run, uint32_t port, const char *what) {
+    const char *stage, *key;
+    size_t n = run->host->missing(run, port, 0, &stage, &key);
+    if (n == 0)
+        return;
+    const char *of = *key ? " for " : "";
+    if (n == 1)
+        mill_log(run, MILL_WARNING, "no %s from %s%s%s: what makes it failed", what, stage, of,
+                 key);
+    else
+        mill_log(run, MILL_WARNING, "no %s from %s%s%s, and %zu more: what makes them failed", what,
+                 stage, of, key, n - 1);
 }
 
 mill_status kit_export_init(kit_export *out, mill_run *run, const char *path, bool overwrite) {
@@ -65,7 +79,15 @@ void kit_export_text(kit_export *out, const char *text) {
     kit_export_bytes(out, text, strlen(text));
 }
 
-void kit_export_quoted(kit_export *out, const char *text) {
+static bool needs_quotes(const char *text, size_t length) {
+    return length == 0 || strpbrk(text, ",\"\r\n") || text[0] == ' ' || text[length - 1] == ' ';
+}
+
+void kit_export_cell(kit_export *out, const char *text) {
+    if (!needs_quotes(text, strlen(text))) {
+        kit_export_text(out, text);
+        return;
+    }
     kit_export_char(out, '"');
     for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
         kit_export_bytes(out, text, (size_t)(quote - text));

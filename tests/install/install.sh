@@ -81,6 +81,7 @@ fi
 echo "# installed: found without --plugin-path"
 quietly meson install -C "$plugin/build"
 says "acme.busy" "$tracemill" list
+says "urn:tracemill:reports:1" cat "$prefix/share/tracemill/schemas/reports-1.json"
 says "Longest activities" "$tracemill" run "$plugin/pipeline.ini" "$sample"
 
 echo "# the prefix moved: plugins, pipelines and rules are found relative to the program"

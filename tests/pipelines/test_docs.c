@@ -217,6 +217,29 @@ static void test_page(gconstpointer data) {
 
 /* ---------------------------------------------------------------- ready pipelines */
 
+static void set(GPtrArray *words, const char *variable, const char *value) {
+    g_ptr_array_add(words, g_strdup("--set"));
+    g_ptr_array_add(words, g_strdup_printf("vars.%s=%s", variable, value));
+}
+
+/* A page tells which files its pipeline writes, in lines such as "; run.sqlite   profiles, …". */
+static void check_written(const char *text) {
+    g_autoptr(GRegex) regex =
+        g_regex_new("^; ([\\w.]+(?:/|\\.\\w+))  +\\w", G_REGEX_MULTILINE, 0, NULL);
+    g_autoptr(GMatchInfo) match = NULL;
+    int n = 0;
+    for (g_regex_match(regex, text, 0, &match); g_match_info_matches(match);
+         g_match_info_next(match, NULL), n++) {
+        g_autofree char *told = g_match_info_fetch(match, 1);
+        g_auto(GStrv) parts = g_strsplit(told, "ITEM", -1);
+        g_autofree char *name = g_strjoinv("sample.json.gz", parts);
+        g_autofree char *path = in_folder(name);
+        if (!g_file_test(path, G_FILE_TEST_EXISTS))
+            g_error("the pipeline writes no %s, but says so", name);
+    }
+    g_assert_cmpint(n, >, 0);
+}
+
 /* Each can be used as it is, with nothing but a file; one that compares needs another beside it,
  * one of experts brings an example. */
 static void test_ready(gconstpointer data) {
@@ -225,17 +248,25 @@ static void test_ready(gconstpointer data) {
     g_autofree char *file = g_build_filename("etc/pipelines", data, NULL);
     g_autofree char *path = program_source(file), *text = NULL;
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-    const char *words[] = {"tracemill", "run", name, "sample.json.gz", NULL, NULL, NULL};
-    if (strstr(text, "${args}") == NULL)
-        words[3] = NULL;
-    if (strstr(text, "${base}") != NULL) {
-        words[4] = "--set";
-        words[5] = "vars.base=sample.json.gz";
-    }
-    g_auto(outcome) o = program_run(here, words, NULL);
+    g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+    for (const char *const *word = (const char *[]){"tracemill", "run", name, NULL}; *word; word++)
+        g_ptr_array_add(words, g_strdup(*word));
+    folder = g_dir_make_tmp("tracemill-ready-XXXXXX", NULL);
+    if (strstr(text, "${args}") != NULL)
+        g_ptr_array_add(words, g_strdup("sample.json.gz"));
+    if (strstr(text, "${base}") != NULL)
+        set(words, "base", "sample.json.gz");
+    if (strstr(text, "${out}") != NULL)
+        set(words, "out", folder);
+    g_ptr_array_add(words, NULL);
+    g_auto(outcome) o = program_run(here, (const char *const *)words->pdata, NULL);
     g_assert_cmpstr(o.err, ==, "");
     g_assert_cmpint(o.exit_code, ==, 0);
     g_assert_cmpstr(o.out, !=, "");
+    if (strstr(text, "${out}") != NULL)
+        check_written(text);
+    g_assert_cmpint(nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS), ==, 0);
+    g_clear_pointer(&folder, g_free);
 }
 
 /* ---------------------------------------------------------------- options */

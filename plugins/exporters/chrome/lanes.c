@@ -68,20 +68,60 @@ static char *name_of(const mill_lane *lane) {
     return g_string_free(name, FALSE);
 }
 
+/* ---------------------------------------------------------------- intervals that overlap */
+
+/* Slices of a thread have to lie in each other or apart: Perfetto leaves out those that don't. So
+ * where a lane's intervals overlap, as kernels do that share a stream, they are put on as many
+ * threads as it takes, up to this. */
+#define MAX_THREADS 16
+
+/* open: ends of the slices that are open on a thread, the first to end last; int64_t. */
+static bool fits(GArray *open, int64_t start, int64_t end) {
+    while (open->len && g_array_index(open, int64_t, open->len - 1) <= start)
+        g_array_set_size(open, open->len - 1);
+    if (open->len && g_array_index(open, int64_t, open->len - 1) < end)
+        return false;
+    g_array_append_val(open, end);
+    return true;
+}
+
+/* The thread on which an interval of the lane goes, as a number from 0; a new one gets a name. */
+static int64_t place(GPtrArray *threads, int64_t start, int64_t end, out *o, int64_t pid,
+                     int64_t first, const char *name) {
+    for (guint k = 0; k < threads->len; k++)
+        if (fits(threads->pdata[k], start, end))
+            return k;
+    if (threads->len == MAX_THREADS)
+        return MAX_THREADS - 1;
+    int64_t k = threads->len;
+    g_autofree char *numbered = g_strdup_printf("%s (%" PRId64 ")", name, k + 1);
+    added_name(o, pid, first + k, k ? numbered : name);
+    g_ptr_array_add(threads, g_array_new(FALSE, FALSE, sizeof(int64_t)));
+    fits(threads->pdata[k], start, end);
+    return k;
+}
+
+static void lane_events(const mill_report *r, uint64_t n, out *o, int64_t pid, int64_t shift) {
+    const mill_lane *lane = r->lanes[n];
+    g_autoptr(GPtrArray) threads = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    g_autofree char *name = name_of(lane);
+    int64_t first = (int64_t)n * MAX_THREADS;
+    if (lane->n == 0)
+        added_name(o, pid, first, name);
+    for (uint64_t i = 0; i < lane->n && !o->status; i++) {
+        int64_t k = place(threads, lane->start[i], lane->end[i], o, pid, first, name);
+        OUT(o, ",\n{\"ph\":\"X\",\"cat\":\"lane\"");
+        added_int(o, "pid", pid);
+        added_int(o, "tid", first + k);
+        put_interval(o, r, lane, i, shift);
+    }
+}
+
 void lanes_events(const mill_report *r, out *o, int64_t pid, const char *item, int64_t shift) {
     if (r->n_lanes == 0)
         return;
     g_autofree char *process = g_strdup_printf("%s%s%s", r->title, *item ? ", " : "", item);
     added_name(o, pid, -1, process);
-    for (uint64_t n = 0; n < r->n_lanes; n++) {
-        const mill_lane *lane = r->lanes[n];
-        g_autofree char *thread = name_of(lane);
-        added_name(o, pid, (int64_t)n, thread);
-        for (uint64_t i = 0; i < lane->n && !o->status; i++) {
-            OUT(o, ",\n{\"ph\":\"X\",\"cat\":\"lane\"");
-            added_int(o, "pid", pid);
-            added_int(o, "tid", (int64_t)n);
-            put_interval(o, r, lane, i, shift);
-        }
-    }
+    for (uint64_t n = 0; n < r->n_lanes; n++)
+        lane_events(r, n, o, pid, shift);
 }

@@ -99,7 +99,8 @@ static bool is_taken(const lines *l, const GString *line, uint32_t label) {
 }
 
 /* As Kineto has it, a device is a process and a stream a thread of it. Where a thread of another
- * name has that line, the stream is written as Kineto of 2021 did: "stream 7". */
+ * name has that line, the stream is written as Kineto of 2021 did: "stream 7"; so it is in its own
+ * profiles, where arrows end on that line. */
 static void render_stream(lines *l, GString *text, uint32_t stream) {
     const mill_trace *t = l->trace;
     int64_t device = mill_i64(t, &t->devices.id, mill_u32(t, &t->streams.device, stream));
@@ -115,12 +116,16 @@ static void render_stream(lines *l, GString *text, uint32_t stream) {
     else
         g_string_assign(text, "\"pid\":\"device\",\"tid\":");
     size_t before = text->len;
+    g_string_append_printf(text, "\"stream %" PRId64 "\"", id);
+    uint32_t arrows = kit_intern_find(l->taken, text->str, text->len, 0);
+    piece old = keep(l, text);
+    g_string_truncate(text, before);
     append_id(l, text, id, label);
-    if (id != MILL_UNKNOWN && is_taken(l, text, label)) {
-        g_string_truncate(text, before);
-        g_string_append_printf(text, "\"stream %" PRId64 "\"", id);
-    }
-    l->streams[stream] = keep(l, text);
+    bool found = id != MILL_UNKNOWN && arrows != UINT32_MAX;
+    if (found)
+        l->is_stream[l->taken_by[arrows]] = true;
+    l->streams[stream] =
+        found || (id != MILL_UNKNOWN && is_taken(l, text, label)) ? old : keep(l, text);
 }
 
 /* Of each number below n that stands in the column `by`. */
@@ -140,11 +145,15 @@ static uint32_t *first_rows(lines *l, const mill_column *by, uint64_t rows, uint
 void lines_init(lines *l, const mill_trace *trace, int64_t number) {
     g_autoptr(GString) text = g_string_new(NULL);
     uint64_t n_threads = trace->threads.n, n_streams = trace->streams.n;
-    *l = (lines){.trace = trace, .first_pid = number * NEXT_TRACE, .taken = kit_intern_create()};
+    *l = (lines){.trace = trace,
+                 .number = (uint64_t)number,
+                 .first_pid = number * NEXT_TRACE,
+                 .taken = kit_intern_create()};
     if (number > 0)
         g_snprintf(l->suffix, sizeof l->suffix, ".%" PRId64, number);
     l->names = kit_arena_alloc(&l->arena, trace->names.texts.n * sizeof *l->names);
     l->threads = kit_arena_alloc(&l->arena, n_threads * sizeof *l->threads);
+    l->is_stream = kit_arena_alloc(&l->arena, n_threads * sizeof *l->is_stream);
     l->async = kit_arena_alloc(&l->arena, n_threads * sizeof *l->async);
     l->streams = kit_arena_alloc(&l->arena, n_streams * sizeof *l->streams);
     l->stream_args = kit_arena_alloc(&l->arena, n_streams * sizeof *l->stream_args);
@@ -206,7 +215,8 @@ void lines_tell(const lines *l, out *o, const char *item) {
     const mill_trace *t = l->trace;
     for (uint64_t i = 0; i < t->threads.n; i++) {
         tell(l, o, "process_name", l->threads[i], "name", mill_u32(t, &t->threads.process, i));
-        tell(l, o, "thread_name", l->threads[i], "name", mill_u32(t, &t->threads.name, i));
+        if (!l->is_stream[i])
+            tell(l, o, "thread_name", l->threads[i], "name", mill_u32(t, &t->threads.name, i));
     }
     for (uint64_t i = 0; i < t->streams.n; i++)
         tell(l, o, "thread_name", l->streams[i], "name", mill_u32(t, &t->streams.label, i));

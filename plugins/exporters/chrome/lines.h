@@ -16,13 +16,15 @@ typedef struct piece {
 
 typedef struct lines {
     const mill_trace *trace;
-    int64_t first_pid;  /* added to each process */
-    char suffix[24];    /* of what links slices: "", or of the second trace of a file .1, … */
-    piece *names;       /* "name":"…" */
-    piece *threads;     /* "pid":1,"tid":2 */
-    piece *streams;     /* the same */
+    uint64_t number;   /* of the trace in its file, from 0 */
+    int64_t first_pid; /* added to each process */
+    char suffix[24]; /* of the categories of arrows: "", or of the second trace of a file .1, … */
+    piece *names;    /* "name":"…" */
+    piece *threads;  /* "pid":1,"tid":2 */
+    piece *streams;  /* the same */
     piece *stream_args; /* "device":0,"stream":7 */
     bool *async;        /* threads whose slices may overlap those of another row of threads */
+    bool *is_stream;    /* of a thread: a stream is written on its line, and tells its name */
     /* The first row of each name, of each thread, or MILL_NONE. The reader numbers names and
      * threads as they come, and puts rows that are alike in all else in the order of those numbers:
      * so these rows are written before all others. */

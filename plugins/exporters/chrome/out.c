@@ -167,3 +167,26 @@ char *put_us(char *at, int64_t ns) {
     memcpy(at, pairs + 2 * (fraction % 100), 2);
     return at + (fraction % 10 ? 2 : 1);
 }
+
+/* Mixes all bits, so that what differs differs after it (the finalizer of SplitMix64). */
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* What fits is short, which packs better. The highest bit tells what does not. */
+char *put_bind(char *at, uint64_t scope, int64_t value) {
+    static const char digits[] = "0123456789abcdef";
+    bool fits = scope < (1u << 15) && value >= 0 && value < (int64_t)1 << 48;
+    uint64_t id = fits ? scope << 48 | (uint64_t)value
+                       : (uint64_t)1 << 63 | mix((uint64_t)value ^ mix(scope)) >> 1;
+    int bits = 60;
+    while (bits > 0 && id >> bits == 0)
+        bits -= 4;
+    at = PUT(at, ",\"bind_id\":\"0x");
+    for (; bits >= 0; bits -= 4)
+        *at++ = digits[id >> bits & 15];
+    *at++ = '"';
+    return at;
+}

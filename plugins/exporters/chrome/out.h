@@ -55,5 +55,8 @@ static inline char *out_begin(out *o) {
 char *put_int(char *at, int64_t value);
 /* Nanoseconds in µs, exact, without zeros at the end: 1500 is 1.5. At most 22 bytes. */
 char *put_us(char *at, int64_t ns);
+/* ,"bind_id":"0x…", which links slices of one `scope`: a trace of the file, or a schedule. Perfetto
+ * takes hexadecimal numbers of up to 64 bits alone, and leaves out the arrows of any other. */
+char *put_bind(char *at, uint64_t scope, int64_t value);
 
 #endif

@@ -41,6 +41,8 @@ typedef struct slice {
     uint32_t chunk, stage, micro_batch;
 } slice;
 
+#define SCHEDULES ((uint64_t)1 << 14) /* scopes of arrows from here on are schedules' */
+
 /* All of a micro-batch's way is one flow: viewers draw an arrow from each slice to the next one in
  * time. It begins at the first forward stage and ends at the backward of that stage. */
 static void put_flow(const mill_schedule *s, out *o, int64_t pid, const slice *x) {
@@ -50,10 +52,8 @@ static void put_flow(const mill_schedule *s, out *o, int64_t pid, const slice *x
         return;
     uint32_t way =
         s->bidirectional ? x->chunk : 0; /* whose micro-batches have numbers of their own */
-    g_autofree char *id = g_strdup_printf("%" PRId64 ".%u.%u", pid, way, x->micro_batch);
-    OUT(o, ",\"bind_id\":\"");
-    out_bytes(o, id, strlen(id));
-    OUT(o, "\"");
+    uint64_t scope = SCHEDULES | ((uint64_t)pid & (SCHEDULES - 1));
+    o->at = put_bind(out_begin(o), scope, (int64_t)((uint64_t)way << 32 | x->micro_batch));
     if (!forward || x->stage > 0)
         OUT(o, ",\"flow_in\":true");
     if (!backward || x->stage > 0)

@@ -206,19 +206,13 @@ static mill_status chrome_run(mill_run *run, const void *opts, void *state) {
     return status;
 }
 
-static void tell_missing(mill_run *run, uint32_t port) {
-    const char *stage, *key;
-    for (size_t i = 0; i < run->host->missing(run, port, i, &stage, &key); i++)
-        mill_log(run, MILL_WARNING, "nothing to show from %s%s%s: what makes it failed", stage,
-                 *key ? " for " : "", key);
-}
-
 /* A file is there also where nothing came. */
 static mill_status chrome_finish(mill_run *run, const void *opts, void *state) {
     chrome_state *s = state;
     out o;
-    for (uint32_t port = PORT_TRACE; port <= PORT_REPORT; port++)
-        tell_missing(run, port);
+    kit_export_tell_missing(run, PORT_TRACE, "profile");
+    kit_export_tell_missing(run, PORT_SCHEDULE, "schedule");
+    kit_export_tell_missing(run, PORT_REPORT, "report");
     if (s->path)
         return end_file(run, opts, s);
     if (strstr(s->written_as, "${item}"))

@@ -89,11 +89,6 @@ static const piece classes[] = {
     [MILL_CLASS_OTHER] = CLASS("other"),
 };
 
-static char *put_link(const lines *l, char *at, int64_t correlation) {
-    at = put_int(PUT(at, ",\"bind_id\":\""), correlation);
-    return PUT(put_suffix(l, at), "\"");
-}
-
 static void put_gpu(const lines *l, out *o, const gpu_block *b, size_t i, int64_t shift) {
     static const piece cats[] = {
         [MILL_GPU_KERNEL] = CAT("kernel"),
@@ -107,7 +102,7 @@ static void put_gpu(const lines *l, out *o, const gpu_block *b, size_t i, int64_
     at = put_us(PUT(at, ",\"ts\":"), shifted(b->start[i], shift));
     at = put_us(PUT(at, ",\"dur\":"), b->dur[i]);
     if (draws_launches(l->trace) && b->correlation[i] > 0)
-        at = PUT(put_link(l, at, b->correlation[i]), ",\"flow_in\":true");
+        at = PUT(put_bind(at, l->number, b->correlation[i]), ",\"flow_in\":true");
     at = put_piece(o, at, classes[mill_name_class(l->trace, b->name[i])]);
     PUT_KNOWN(at, ",\"External id\":", b->external_id[i]);
     at = put_piece(o, at, l->stream_args[b->stream[i]]);
@@ -220,7 +215,7 @@ static void put_cpu(const lines *l, out *o, const cpu_block *b, size_t i, uint64
     if (phase == 'i')
         at = PUT(at, ",\"s\":\"t\"");
     if (phase == 'X' && is_call(b->kind[i]) && b->correlation[i] > 0 && draws_launches(l->trace))
-        at = PUT(put_link(l, at, b->correlation[i]), ",\"flow_out\":true");
+        at = PUT(put_bind(at, l->number, b->correlation[i]), ",\"flow_out\":true");
     o->at = PUT(put_cpu_args(at, b, i), "}");
     if (phase == 'b' || phase == 'B') {
         at = put_head(l, o, b, i, phase == 'b' ? 'e' : 'E', row);

@@ -151,6 +151,7 @@ static void series_rows(csv_rows *rows, const csv_origin *origin, const mill_rep
             csv_text(rows, s->y_label);
             csv_real(rows, s->y[i]);
             csv_text(rows, s->y_unit);
+            csv_text(rows, s->kind == MILL_SERIES_HEAT ? "heat" : "curve");
             csv_end_row(rows);
         }
     }
@@ -168,7 +169,7 @@ const csv_part csv_parts[] = {
      "item,source,report,lane,label,rank,device,stream,base [ns],start [ns],end [ns],text,class,"
      "finding",
      n_lanes, lane_rows},
-    {"series", "item,source,report,series,label,x_label,x,x_unit,y_label,y,y_unit", n_series,
+    {"series", "item,source,report,series,label,x_label,x,x_unit,y_label,y,y_unit,kind", n_series,
      series_rows},
     {0},
 };

@@ -4,7 +4,6 @@
 
 #include <glib.h>
 #include <math.h>
-#include <string.h>
 
 static void begin_cell(csv_rows *rows) {
     if (rows->begun)
@@ -12,25 +11,12 @@ static void begin_cell(csv_rows *rows) {
     rows->begun = true;
 }
 
-/* RFC 4180, section 2: what holds a comma, a quote or a line end has to be quoted. So has a blank
- * at either end, which some readers drop, and empty text, which is not unknown. */
-static bool needs_quotes(const char *text, size_t length) {
-    return length == 0 || strpbrk(text, ",\"\r\n") || text[0] == ' ' || text[length - 1] == ' ';
-}
-
-static void put_text(kit_export *out, const char *text) {
-    if (needs_quotes(text, strlen(text)))
-        kit_export_quoted(out, text);
-    else
-        kit_export_text(out, text);
-}
-
 void csv_text(csv_rows *rows, const char *text) {
     begin_cell(rows);
     if (!text)
         return;
     g_autofree char *mended = g_utf8_validate(text, -1, NULL) ? NULL : g_utf8_make_valid(text, -1);
-    put_text(&rows->out, mended ? mended : text);
+    kit_export_cell(&rows->out, mended ? mended : text);
 }
 
 void csv_int(csv_rows *rows, int64_t value) {

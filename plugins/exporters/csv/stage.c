@@ -150,10 +150,7 @@ static mill_status write_nothing(mill_run *run, const csv_options *o, const csv_
 
 static mill_status csv_finish(mill_run *run, const void *opts, void *state) {
     csv_state *s = state;
-    const char *stage, *key;
-    for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++)
-        mill_log(run, MILL_WARNING, "no report from %s%s%s: what makes it failed", stage,
-                 *key ? " for " : "", key);
+    kit_export_tell_missing(run, PORT_REPORT, "report");
     if (g_hash_table_size(s->begun) || strstr(s->path, "${item}"))
         return MILL_OK;
     return write_nothing(run, opts, s);

@@ -66,10 +66,7 @@ static mill_status schedule_run(mill_run *run, const void *opts, void *state) {
 static mill_status schedule_finish(mill_run *run, const void *opts, void *state) {
     const schedule_options *o = opts;
     schedule_state *s = state;
-    const char *stage, *key;
-    for (size_t i = 0; i < run->host->missing(run, PORT_SCHEDULE, i, &stage, &key); i++)
-        mill_log(run, MILL_WARNING, "no schedule from %s%s%s: what makes it failed", stage,
-                 *key ? " for " : "", key);
+    kit_export_tell_missing(run, PORT_SCHEDULE, "schedule");
     if (g_hash_table_size(s->begun))
         return MILL_OK;
     if (o->format == FORMAT_TORCH || strstr(s->path, "${item}")) {

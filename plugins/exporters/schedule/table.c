@@ -3,7 +3,6 @@
 #include "formats.h"
 
 #include <glib.h>
-#include <string.h>
 
 static const char *const kinds[] = {
     [MILL_OP_FORWARD] = "F",       [MILL_OP_BACKWARD] = "B", [MILL_OP_INPUT] = "Bi",
@@ -16,12 +15,9 @@ void table_header(kit_export *out) {
                          "micro_batch_back,start_ns,end_ns,label\n");
 }
 
-/* Quoted where it has to be (RFC 4180). */
 static void put_text(kit_export *out, const char *text) {
-    if (strpbrk(text, ",\"\r\n"))
-        kit_export_quoted(out, text);
-    else
-        kit_export_text(out, text);
+    if (*text != '\0')
+        kit_export_cell(out, text);
 }
 
 /* A column after the first one; what is not known stays empty. */

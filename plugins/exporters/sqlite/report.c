@@ -172,6 +172,7 @@ static void put_series(database *d, int64_t item, const mill_report *r) {
         database_text(d, s->x_unit);
         database_text(d, s->y_label);
         database_text(d, s->y_unit);
+        database_text(d, s->kind == MILL_SERIES_HEAT ? "heat" : "curve");
         database_end(d);
         put_points(d, key, s);
     }

@@ -83,7 +83,7 @@ const char schema_tables[] =
     "CREATE TABLE interval(lane INTEGER REFERENCES lane, start_ns INTEGER, end_ns INTEGER, text TEXT, class TEXT,"
     " finding INTEGER REFERENCES finding);\n"
     "CREATE TABLE series(key INTEGER PRIMARY KEY, report INTEGER REFERENCES report, id TEXT, label TEXT,"
-    " x_label TEXT, x_unit TEXT, y_label TEXT, y_unit TEXT);\n"
+    " x_label TEXT, x_unit TEXT, y_label TEXT, y_unit TEXT, kind TEXT);\n"
     "CREATE TABLE point(series INTEGER REFERENCES series, x REAL, y REAL);\n"
 
     "CREATE TABLE schedule(item INTEGER PRIMARY KEY REFERENCES item, id TEXT, name TEXT, subject TEXT, communication TEXT,"

@@ -17,8 +17,9 @@ typedef struct sqlite_options {
 typedef struct sqlite_state {
     char *path;         /* as written in the pipeline, ${item} and all */
     database *database; /* the one being made: items of a key come one after another */
+    database *whole;    /* of the key before, not written yet */
+    char *failed;       /* path of the last that lacks something, and must not be written */
     bool begun;         /* there was one */
-    bool failed;        /* something is not in it that should be: it must not be written */
 } sqlite_state;
 
 static mill_status sqlite_open_stage(mill_run *run, const void *opts, void *state) {
@@ -27,25 +28,41 @@ static mill_status sqlite_open_stage(mill_run *run, const void *opts, void *stat
     return MILL_OK;
 }
 
-/* What is missing is known at the end only, so it stands in the last database. */
-static mill_status write_out(mill_run *run, sqlite_state *s) {
+/* The file that a callback writes to is not kept if the callback fails, so what is whole is written
+ * when nothing else of this run can fail any more. */
+static mill_status write_out(mill_run *run, database **whole) {
     mill_sink *sink;
-    mill_status status = run->host->sink_open(run, s->database->path, &sink);
+    mill_status status = run->host->sink_open(run, (*whole)->path, &sink);
     if (!status)
-        status = database_write(s->database, run, sink);
-    g_clear_pointer(&s->database, database_destroy);
+        status = database_write(*whole, run, sink);
+    g_clear_pointer(whole, database_destroy);
     return status;
+}
+
+/* Files that a failed callback wrote to are not kept. Now nothing is in it, but an empty file is no
+ * database. */
+static void spoil(mill_sink *sink) {
+    sink->write(sink, "", 0);
 }
 
 /* The sink is opened first: it refuses a path that can't be written, and makes the folder. */
 static mill_status begin(mill_run *run, const sqlite_options *o, const char *path,
                          sqlite_state *s) {
     mill_sink *sink;
+    database *made;
     mill_status status = kit_export_open(run, path, o->overwrite, &sink);
-    if (!status)
-        status = database_create(run, path, &s->database);
     s->begun = true;
-    return status;
+    if (status)
+        return status;
+    status = database_create(run, path, &made);
+    if (status) {
+        spoil(sink);
+        return status;
+    }
+    if (s->database)
+        s->whole = s->database;
+    s->database = made;
+    return MILL_OK;
 }
 
 static mill_status write_item(mill_run *run, database *d) {
@@ -65,21 +82,35 @@ static mill_status write_item(mill_run *run, database *d) {
     return port == PORT_REPORT ? write_report(d, item, value) : write_schedule(d, item, value);
 }
 
+static bool is_database(const sqlite_state *s, const char *path) {
+    return s->database && strcmp(s->database->path, path) == 0;
+}
+
+/* Others may be good. */
+static void give_up(mill_run *run, sqlite_state *s, const char *path) {
+    mill_sink *sink;
+    if (is_database(s, path) && !run->host->sink_open(run, path, &sink)) {
+        spoil(sink);
+        g_clear_pointer(&s->database, database_destroy);
+    }
+    g_free(s->failed);
+    s->failed = g_strdup(path);
+}
+
 static mill_status sqlite_run(mill_run *run, const void *opts, void *state) {
     const sqlite_options *o = opts;
     sqlite_state *s = state;
-    mill_status status = MILL_OK;
-    if (s->failed)
+    if (g_strcmp0(s->failed, o->path) == 0)
         return mill_fail(run, MILL_E_IO, "%s: an item before could not be written", o->path);
-    if (s->database && strcmp(s->database->path, o->path) != 0)
-        status = write_out(run, s);
-    if (!status && !s->database)
-        status = begin(run, o, o->path, s);
+    mill_status status = is_database(s, o->path) ? MILL_OK : begin(run, o, o->path, s);
     if (!status) {
         s->database->run = run;
         status = write_item(run, s->database);
     }
-    s->failed = status;
+    if (status)
+        give_up(run, s, o->path);
+    else if (s->whole)
+        status = write_out(run, &s->whole);
     return status;
 }
 
@@ -95,23 +126,27 @@ static void put_missing(mill_run *run, database *d) {
         }
 }
 
+/* What is missing is known at the end only, so it stands in the last database. */
 static mill_status sqlite_finish(mill_run *run, const void *opts, void *state) {
     sqlite_state *s = state;
     mill_status status = MILL_OK;
-    if (s->failed || (!s->begun && strstr(s->path, "${item}")))
-        return MILL_OK; /* told before; or no key, so no file */
-    if (!s->begun)
+    if (!s->begun && !strstr(s->path, "${item}"))
         status = begin(run, opts, s->path, s);
-    if (status)
-        return status;
-    put_missing(run, s->database);
-    return write_out(run, s);
+    database **last = s->database ? &s->database : &s->whole;
+    if (status || !*last)
+        return status; /* told before; or no key, so no file */
+    put_missing(run, *last);
+    if (s->database && s->whole)
+        status = write_out(run, &s->whole);
+    return status ? status : write_out(run, last);
 }
 
 static void sqlite_close_stage(mill_run *run, void *state) {
     (void)run;
     sqlite_state *s = state;
     g_clear_pointer(&s->database, database_destroy);
+    g_clear_pointer(&s->whole, database_destroy);
+    g_clear_pointer(&s->failed, g_free);
     g_clear_pointer(&s->path, g_free);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tracemill/kit/arena.h>
 #include <tracemill/kit/expert_plan.h>
+#include <tracemill/kit/export.h>
 #include <tracemill/kit/npy.h>
 
 #define MODEL_LAYERS 10000 /* more than any model has */
@@ -17,6 +18,7 @@ typedef struct write_options {
     const char *path;
     int format; /* a pl_format */
     int64_t updates, layers;
+    bool overwrite;
 } write_options;
 
 /* ---------------------------------------------------------------- text */
@@ -214,14 +216,14 @@ static mill_status check_format(mill_run *run, const write_options *o, const mil
 
 /* ---------------------------------------------------------------- stage */
 
-static mill_status write_array(mill_run *run, const char *path, unsigned dimensions,
-                               const uint64_t *shape, const int64_t *v) {
+static mill_status write_array(mill_run *run, const write_options *o, const char *path,
+                               unsigned dimensions, const uint64_t *shape, const int64_t *v) {
     char head[KIT_NPY_HEAD];
     size_t n = 1;
     for (unsigned i = 0; i < dimensions; i++)
         n *= shape[i];
     mill_sink *sink;
-    mill_status status = run->host->sink_open(run, path, &sink);
+    mill_status status = kit_export_open(run, path, o->overwrite, &sink);
     kit_npy_head(head, dimensions, shape);
     if (!status)
         status = sink->write(sink, head, sizeof head);
@@ -249,11 +251,11 @@ static mill_status write_npy(mill_run *run, const write_options *o, const mill_e
     }
     const uint64_t shape[3] = {p->layers, p->experts, width};
     mill_status status =
-        write_array(run, paths[0], 2, (const uint64_t[]){p->layers, p->slots}, phy2log);
+        write_array(run, o, paths[0], 2, (const uint64_t[]){p->layers, p->slots}, phy2log);
     if (!status)
-        status = write_array(run, paths[1], 3, shape, log2phy);
+        status = write_array(run, o, paths[1], 3, shape, log2phy);
     if (!status)
-        status = write_array(run, paths[2], 2, shape, logcnt);
+        status = write_array(run, o, paths[2], 2, shape, logcnt);
     free(layer);
     free(logcnt);
     free(log2phy);
@@ -264,7 +266,7 @@ static mill_status write_npy(mill_run *run, const write_options *o, const mill_e
 static mill_status write_text(mill_run *run, const write_options *o, const mill_expert_plan *p) {
     text t = {0};
     mill_sink *sink;
-    mill_status status = run->host->sink_open(run, o->path, &sink);
+    mill_status status = kit_export_open(run, o->path, o->overwrite, &sink);
     if (status)
         return status;
     switch ((pl_format)o->format) {
@@ -352,6 +354,7 @@ static const mill_option option_table[] = {
      .help =
          "sglang: rows to write at least, one for each layer of the model; 0: to the plan's last "
          "layer."},
+    KIT_EXPORT_OPTIONS(write_options, overwrite),
     {0},
 };
 

@@ -4,7 +4,7 @@
  *
  * A value of this type is a `const mill_report *`; all memory it reaches belongs to it. Every
  * table, column, figure and finding has an `id` that stays the same from release to release
- * ([a-z0-9_]+), beside its `label` for people. Structs are listed by pointer, so that they may
+ * ([A-Za-z0-9_]+), beside its `label` for people. Structs are listed by pointer, so that they may
  * grow. Text is valid UTF-8 (kit_text_utf8 makes it so). Unknown is MILL_UNKNOWN, a NaN, or NULL.
  * Build one with the kit (kit/report.h). Constant once posted; any thread may read it.
  */

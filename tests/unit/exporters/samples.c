@@ -61,6 +61,16 @@ static void pictures(kit_report *r) {
                                  .n = 3,
                                  .x = x,
                                  .y = y});
+    kit_series(r, &(mill_series){.size = sizeof(mill_series),
+                                 .kind = MILL_SERIES_HEAT,
+                                 .id = "load",
+                                 .label = "layer 3",
+                                 .x_label = "GPU",
+                                 .y_label = "load",
+                                 .y_unit = "tokens",
+                                 .n = 1,
+                                 .x = x,
+                                 .y = y});
 }
 
 mill_report *sample_overlap(mill_run *run) {

@@ -4,10 +4,10 @@
 #include "bench_host.h"
 #include "fixture.h"
 #include "itemised.h"
+#include "overwrite.h"
 #include "samples.h"
 
 #include <cjson/cJSON.h>
-#include <glib/gstdio.h>
 #include <isa-l/igzip_lib.h>
 #include <string.h>
 #include <tracemill/schedule.h>
@@ -35,6 +35,16 @@ static const char *text_of(const cJSON *event, const char *key) {
 
 static double number_of(const cJSON *event, const char *key) {
     return cJSON_GetNumberValue(cJSON_GetObjectItem(event, key));
+}
+
+/* As Perfetto reads it. */
+static gint64 bind_id(const cJSON *event) {
+    const char *text = text_of(event, "bind_id");
+    char *end;
+    gint64 id = (gint64)g_ascii_strtoull(text, &end, 16);
+    if (end == text || *end != '\0')
+        g_error("bind_id is no hexadecimal number: %s", text);
+    return id;
 }
 
 /* The n-th event of that phase and name. */
@@ -95,8 +105,7 @@ static void test_two_traces(void) {
     g_assert_cmpfloat(number_of(second, "ts"), ==, 4.5);
     g_assert_cmpfloat(number_of(first, "pid"), ==, 0);
     g_assert_cmpfloat(number_of(second, "pid"), ==, 1 << 22);
-    g_assert_cmpstr(text_of(first, "bind_id"), !=, "");
-    g_assert_cmpstr(text_of(first, "bind_id"), !=, text_of(second, "bind_id"));
+    g_assert_cmpint(bind_id(first) ^ bind_id(second), ==, 1ll << 48);
     g_assert_cmpfloat(number_of(json, "baseTimeNanoseconds"), ==, 1000);
     cJSON_Delete(json);
     bench_destroy(own);
@@ -163,7 +172,7 @@ static void test_schedule(void) {
     g_assert_cmpfloat(number_of(find(json, "X", "F 1"), "ts"), ==, 1);
     g_assert_cmpfloat(number_of(find(json, "X", "W"), "dur"), ==, 1.5);
     const cJSON *from = find(json, "X", "F 0"), *to = find(json, "X", "B 0");
-    g_assert_cmpstr(text_of(from, "bind_id"), ==, text_of(to, "bind_id"));
+    g_assert_cmpint(bind_id(from), ==, bind_id(to));
     g_assert_true(cJSON_IsTrue(cJSON_GetObjectItem(from, "flow_out")));
     g_assert_false(cJSON_HasObjectItem(from, "flow_in"));
     g_assert_true(cJSON_IsTrue(cJSON_GetObjectItem(to, "flow_in")));
@@ -224,7 +233,7 @@ static void test_none(void) {
     cJSON *json = written(b, "-");
     g_assert_cmpint(cJSON_GetArraySize(cJSON_GetObjectItem(json, "traceEvents")), ==, 1);
     cJSON_Delete(json);
-    g_assert_nonnull(strstr(bench_log(b), "nothing to show from trace for rank3"));
+    g_assert_nonnull(strstr(bench_log(b), "no profile from trace for rank3"));
     bench_destroy(b);
     b = begin();
     bench_option(b, "path=x-${item}.json");
@@ -268,17 +277,10 @@ static void test_failures(void) {
     bench_cancel_at(b, 1);
     g_assert_cmpint(bench_run(b), ==, MILL_E_CANCELLED);
     bench_destroy(b);
+}
 
-    g_autofree char *path = NULL;
-    g_close(g_file_open_tmp("chrome-XXXXXX.json", &path, NULL), NULL);
-    g_autofree char *option = g_strconcat("path=", path, NULL);
-    b = begin();
-    bench_option(b, option);
-    bench_option(b, "overwrite=no");
-    g_assert_cmpint(bench_run(b), ==, MILL_E_IO);
-    g_assert_nonnull(strstr(bench_causes(b), "is there already"));
-    bench_destroy(b);
-    g_unlink(path);
+static void test_overwrite(void) {
+    overwrite_check(MODULE, "chrome.write");
 }
 
 int main(int argc, char **argv) {
@@ -293,5 +295,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/chrome/none", test_none);
     g_test_add_func("/chrome/gzip", test_gzip);
     g_test_add_func("/chrome/failures", test_failures);
+    g_test_add_func("/chrome/overwrite", test_overwrite);
     return g_test_run();
 }

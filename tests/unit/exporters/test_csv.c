@@ -96,10 +96,11 @@ static void test_parts(void) {
                "rank0,overlap,overlap,s27,stream 27,0,0,27,,5000,9000,combine,communication,"
                "G2_1\r\n");
     check_text(b, "out/series.csv",
-               "item,source,report,series,label,x_label,x,x_unit,y_label,y,y_unit\r\n"
-               "rank0,overlap,overlap,hidden,hidden share,step,0,,share,0.5,\r\n"
-               "rank0,overlap,overlap,hidden,hidden share,step,1,,share,,\r\n"
-               "rank0,overlap,overlap,hidden,hidden share,step,2,,share,0.25,\r\n");
+               "item,source,report,series,label,x_label,x,x_unit,y_label,y,y_unit,kind\r\n"
+               "rank0,overlap,overlap,hidden,hidden share,step,0,,share,0.5,,curve\r\n"
+               "rank0,overlap,overlap,hidden,hidden share,step,1,,share,,,curve\r\n"
+               "rank0,overlap,overlap,hidden,hidden share,step,2,,share,0.25,,curve\r\n"
+               "rank0,overlap,overlap,load,layer 3,GPU,0,,load,0.5,tokens,heat\r\n");
     g_autoptr(GPtrArray) figures = read_rows(b, "out/figures.csv");
     g_assert_cmpuint(figures->len, ==, 7);
     g_assert_cmpstr(cell(figures, 2, 3), ==, "exposed_comm");
@@ -250,6 +251,14 @@ static void test_nothing(void) {
     check_text(b, "out/reports.csv", "item,source,report,type,title,subject,summary\r\n");
     g_assert_cmpstr(bench_log(b), ==,
                     "warning: no report from overlap for rank3: what makes it failed\n");
+    bench_destroy(b);
+
+    b = csv_bench("path=out");
+    bench_missing(b, "report", "ranks", "");
+    bench_missing(b, "report", "overlap", "rank3");
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    g_assert_cmpstr(bench_log(b), ==,
+                    "warning: no report from ranks, and 1 more: what makes them failed\n");
     bench_destroy(b);
 
     b = csv_bench("table=notes");

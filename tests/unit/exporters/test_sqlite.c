@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of sqlite.write: what is in the database, and that README.md says it. */
 #include "fixture.h"
+#include "overwrite.h"
 #include "samples.h"
 
 #include <sqlite3.h>
@@ -189,8 +190,8 @@ static void test_report(void) {
         "SELECT l.id, i.start_ns, i.end_ns, i.text, i.class, f.report FROM interval i JOIN lane l "
         "ON l.key = i.lane LEFT JOIN finding f ON f.key = i.finding",
         "s27|0|4000|dispatch|communication|-\ns27|5000|9000|combine|communication|3");
-    check(db, "SELECT s.id, p.x, p.y FROM point p JOIN series s ON s.key = p.series",
-          "hidden|0.0|0.5\nhidden|1.0|-\nhidden|2.0|0.25");
+    check(db, "SELECT s.id, s.kind, p.x, p.y FROM point p JOIN series s ON s.key = p.series",
+          "hidden|curve|0.0|0.5\nhidden|curve|1.0|-\nhidden|curve|2.0|0.25\nload|heat|0.0|0.5");
     check(db, "SELECT count(*) > 0 FROM figure WHERE report = 4 AND value IS NULL", "1");
     sqlite3_close(db);
     bench_destroy(b);
@@ -269,6 +270,34 @@ static void test_items(void) {
     check(second, "SELECT id, key FROM item", "1|b");
     sqlite3_close(first);
     sqlite3_close(second);
+    bench_destroy(b);
+}
+
+/* A key whose database can't be made takes neither the one before nor the one after with it. */
+static void test_failed_item(void) {
+    bench *b = bench_create(bench_open(MODULE), "sqlite.write");
+    struct {
+        const char *path;
+        bool overwrite;
+    } opts = {"${item}.db", true};
+    bench_options(b, &opts);
+    g_assert_cmpint(bench_begin(b), ==, MILL_OK);
+    const mill_report *report = sample_empty(bench_services(b));
+    opts.path = "a.db";
+    add(b, "report", MILL_TYPE_REPORT, report, "a");
+    opts.path = "no/such/folder/b.db";
+    for (int i = 0; i < 2; i++)
+        g_assert_cmpint(add(b, "report", MILL_TYPE_REPORT, report, "b"), ==, MILL_E_IO);
+    g_assert_nonnull(strstr(bench_causes(b), "an item before could not be written"));
+    opts.path = "c.db";
+    add(b, "report", MILL_TYPE_REPORT, report, "c");
+    opts.path = "d.db";
+    add(b, "report", MILL_TYPE_REPORT, report, "d");
+    sqlite3 *before = database(b, "a.db"), *after = database(b, "c.db");
+    check(before, "SELECT id, key FROM item", "1|a");
+    check(after, "SELECT id, key FROM item", "1|c");
+    sqlite3_close(before);
+    sqlite3_close(after);
     bench_destroy(b);
 }
 
@@ -353,6 +382,10 @@ static void test_readme_schema(void) {
     bench_destroy(b);
 }
 
+static void test_overwrite(void) {
+    overwrite_check(MODULE, "sqlite.write");
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sqlite/whole", test_whole);
@@ -362,8 +395,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/sqlite/many", test_many);
     g_test_add_func("/sqlite/cancelled", test_cancelled);
     g_test_add_func("/sqlite/items", test_items);
+    g_test_add_func("/sqlite/failed-item", test_failed_item);
     g_test_add_func("/sqlite/nothing", test_nothing);
     g_test_add_func("/sqlite/fails", test_fails);
+    g_test_add_func("/sqlite/overwrite", test_overwrite);
     g_test_add_func("/sqlite/readme-queries", test_readme_queries);
     g_test_add_func("/sqlite/readme-schema", test_readme_schema);
     return g_test_run();

@@ -3,6 +3,7 @@
  * format can't hold. */
 #include "exchange.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 #include <tracemill/kit/expert_plan.h>
 #include <tracemill/kit/npy.h>
@@ -291,6 +292,34 @@ static void test_write(void) {
     bench_destroy(b);
 }
 
+/* Of the three files of npy one is enough. */
+static void test_overwrite(void) {
+    static const int32_t experts[] = {0, 1};
+    bench *b = bench_create(NULL, NULL);
+    g_autofree char *folder = g_dir_make_tmp("tracemill-plans-XXXXXX", NULL);
+    g_autofree char *json = g_build_filename(folder, "plan.json", NULL);
+    g_autofree char *first = g_build_filename(folder, "a.phy2log.npy", NULL);
+    g_autofree char *other = g_build_filename(folder, "a.logcnt.npy", NULL);
+    const char *const old[] = {json, other}, *const named[] = {json, first};
+    for (int npy = 0; npy < 2; npy++) {
+        g_assert_true(g_file_set_contents(old[npy], "old", -1, NULL));
+        g_autofree char *path = g_strconcat("path=", named[npy], NULL);
+        g_autofree char *cause = g_strdup_printf("%s is there already: remove it, give another "
+                                                 "path, or set overwrite = yes",
+                                                 old[npy]);
+        const char *format = npy ? "format=npy" : "format=json";
+        write_fails(plan_of(b, 2, experts, NULL, NULL), SETTINGS(format, path, "overwrite=no"),
+                    MILL_E_IO, cause);
+        bench *w = exchange_write(plan_of(b, 2, experts, NULL, NULL), SETTINGS(format, path));
+        g_assert_cmpint(bench_run(w), ==, MILL_OK);
+        g_assert_nonnull(bench_written(w, old[npy]));
+        bench_destroy(w);
+        g_assert_cmpint(g_remove(old[npy]), ==, 0);
+    }
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
+    bench_destroy(b);
+}
+
 /* A full disk is no file. */
 static void test_disk(void) {
     bench *b = bench_create(NULL, NULL);
@@ -336,6 +365,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/plans/faults/options", test_options);
     g_test_add_func("/plans/faults/npy", test_npy);
     g_test_add_func("/plans/faults/write", test_write);
+    g_test_add_func("/plans/faults/overwrite", test_overwrite);
     g_test_add_func("/plans/faults/disk", test_disk);
     g_test_add_func("/plans/faults/warnings", test_warnings);
     int result = g_test_run();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exporters share: the option `overwrite`, and text on its way to a sink in pieces, so that a
- * file of any length needs little memory. */
+/* What exporters share: the option `overwrite`, telling what is missing, and text on its way to a
+ * sink in pieces, so that a file of any length needs little memory. */
 #ifndef TRACEMILL_KIT_EXPORT_H
 #define TRACEMILL_KIT_EXPORT_H
 
@@ -21,6 +21,10 @@ extern "C" {
  * has begun to write goes on. Errors (recorded): E_IO, and those of sink_open. */
 mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mill_sink **ret_sink);
 
+/* Warns, in one line, of values that do not come on a STREAM port: the host tells each failure
+ * itself. what: "report". In `finish`, where all are known. */
+void kit_export_tell_missing(mill_run *run, uint32_t port, const char *what);
+
 /* Text for one path, in one callback. */
 typedef struct kit_export {
     mill_run *run;
@@ -38,8 +42,10 @@ mill_status kit_export_finish(kit_export *out);
 void kit_export_char(kit_export *out, char c);
 void kit_export_bytes(kit_export *out, const char *text, size_t length);
 void kit_export_text(kit_export *out, const char *text);
-/* A cell of CSV in quotes (RFC 4180, section 2). */
-void kit_export_quoted(kit_export *out, const char *text);
+/* A cell of CSV, in quotes where it has to be (RFC 4180, section 2): where it holds a comma, a
+ * quote or a line end. So it is with a blank at either end, which some readers drop, and with empty
+ * text, which is not unknown. */
+void kit_export_cell(kit_export *out, const char *text);
 /* All digits; not for MILL_UNKNOWN. */
 void kit_export_int(kit_export *out, int64_t value);
 /* The shortest decimal text that reads back as the same number; finite. */
