@@ -160,5 +160,6 @@ void overlap_tell_lanes(kit_report *r, const overlap_analysis *analysis) {
         snprintf(id, sizeof id, "exposed_by_layer_%zu", i);
         if (device->layers.n > 0)
             tell_layer_curve(r, analysis, device, id);
+        overlap_tell_sm_curves(r, analysis, device, i);
     }
 }

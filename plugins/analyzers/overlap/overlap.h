@@ -192,6 +192,8 @@ void overlap_tell_classes(kit_report *r, const overlap_analysis *analysis);
 void overlap_tell_unmatched(kit_report *r, const overlap_analysis *analysis);
 
 void overlap_tell_lanes(kit_report *r, const overlap_analysis *analysis);
+void overlap_tell_sm_curves(kit_report *r, const overlap_analysis *analysis,
+                            const overlap_device *device, size_t number);
 
 /* Of a place: its stage, chunk, layer and step, or what stands for none. */
 static inline uint32_t overlap_stage_of(const overlap_analysis *analysis, uint32_t place) {

@@ -144,6 +144,63 @@ static void test_sms_unknown(void) {
     bench_destroy(b);
 }
 
+static const mill_series *series_of(const mill_report *report, const char *id) {
+    for (uint64_t i = 0; i < report->n_series; i++)
+        if (g_str_equal(report->series[i]->id, id))
+            return report->series[i];
+    g_error("there is no series %s", id);
+}
+
+/* 10 SMs, 960 ns in 480 parts of 2 ns. Communication has 4 of them up to 481, in the middle of part
+ * 240; beside it a kernel that wants all 10 from 101 on gets 6, then all. */
+static void test_sm_curves(void) {
+    static const activity activities[] = {
+        {0, 2, 0, 481, REDUCE, .grid = 4},
+        {0, 1, 101, 859, GEMM, .grid = 1000},
+    };
+    fixture f = FIXTURE(activities);
+    f.sms = 10;
+    bench *b = new_bench();
+    bench_option(b, "lanes=yes");
+    const mill_report *report = report_of(b, &f);
+    const mill_series *comm = series_of(report, "sms_comm_0");
+    const mill_series *other = series_of(report, "sms_other_0");
+    double sum = 0;
+    g_assert_cmpuint(comm->n, ==, 480);
+    for (int i = 0; i < 480; i++) {
+        g_assert_cmpfloat_with_epsilon(comm->x[i], (2 * i + 1) / 1000.0, 1e-12);
+        g_assert_cmpfloat(comm->y[i], ==, i < 240 ? 4 : i == 240 ? 2 : 0);
+        g_assert_cmpfloat(other->y[i], ==,
+                          i < 50     ? 0
+                          : i == 50  ? 3
+                          : i < 240  ? 6
+                          : i == 240 ? 8
+                                     : 10);
+        sum += comm->y[i] + other->y[i];
+    }
+    g_assert_cmpfloat_with_epsilon(sum / 480, 10 * look_ratio(report, "sm_utilisation", NULL),
+                                   1e-9);
+    bench_destroy(b);
+}
+
+/* A window shorter than its parts, and none at all. */
+static void test_short_curves(void) {
+    static const activity activities[] = {{0, 2, 0, 3, REDUCE, .grid = 4}};
+    static const activity empty[] = {{0, 2, 5, 0, REDUCE, .grid = 4}};
+    fixture f = FIXTURE(activities), none = FIXTURE(empty);
+    f.sms = none.sms = 10;
+    bench *b = new_bench();
+    bench_option(b, "lanes=yes");
+    const mill_series *comm = series_of(report_of(b, &f), "sms_comm_0");
+    g_assert_cmpuint(comm->n, ==, 3);
+    g_assert_cmpfloat(comm->y[2], ==, 4);
+    bench_destroy(b);
+    b = new_bench();
+    bench_option(b, "lanes=yes");
+    g_assert_cmpuint(report_of(b, &none)->n_series, ==, 0);
+    bench_destroy(b);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     module = bench_open("plugins/analyzers/overlap/overlap.so");
@@ -152,5 +209,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/overlap/no-computation", test_no_computation);
     g_test_add_func("/overlap/sms", test_sms);
     g_test_add_func("/overlap/sms-unknown", test_sms_unknown);
+    g_test_add_func("/overlap/sm-curves", test_sm_curves);
+    g_test_add_func("/overlap/sm-curves-short", test_short_curves);
     return g_test_run();
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const all_rows[] = {"top=1000", "kernels=1000", "detail=yes", NULL};
+static const char *const all_rows[] = {"top=1000", "kernels=1000", "detail=yes", "lanes=yes", NULL};
 
 static cJSON *right;   /* train_expected.json */
 static analysed whole; /* the profile with all rows */
@@ -478,6 +478,22 @@ static void test_sm_view(void) {
     check_size(table("comm_by_sms"), held);
 }
 
+/* All SMs over time add up to their utilisation, and those of communication to its share. */
+static void test_sm_curves(void) {
+    double sum = 0, comm = 0;
+    for (uint64_t i = 0; i < whole.report->n_series; i++) {
+        const mill_series *s = whole.report->series[i];
+        for (uint64_t k = 0; g_str_has_prefix(s->id, "sms_") && k < s->n; k++) {
+            sum += s->y[k];
+            comm += g_str_equal(s->id, "sms_comm_0") ? s->y[k] : 0;
+        }
+    }
+    g_assert_cmpfloat_with_epsilon(sum / 480 / 132,
+                                   look_ratio(whole.report, "sm_utilisation", NULL), 1e-8);
+    g_assert_cmpfloat_with_epsilon(comm / 480 / 132,
+                                   look_ratio(whole.report, "comm_sm_share", NULL), 1e-8);
+}
+
 /* ---------------------------------------------------------------- times of half a µs */
 
 /* A decode trace: transfers in flight are no kernels, so nothing is hidden here. */
@@ -531,6 +547,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/overlap/train/streams", test_streams);
     g_test_add_func("/overlap/train/reasons", test_reasons);
     g_test_add_func("/overlap/train/sm-view", test_sm_view);
+    g_test_add_func("/overlap/train/sm-curves", test_sm_curves);
     g_test_add_func("/overlap/decode", test_decode);
     int result = g_test_run();
     analysed_finish(&whole);

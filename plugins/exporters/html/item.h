@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of a page that is about one item: the answer, its numbers, the timeline, findings, and
+ * each report. */
+#ifndef HTML_ITEM_H
+#define HTML_ITEM_H
+
+#include "page.h"
+
+/* id: "item-1", begins the ids of all its elements. Appends links to its parts to `contents`. True
+ * if it has a timeline, whose script the page then needs. */
+bool item_append(GString *out, GString *contents, const page_options *options, const char *id,
+                 const char *key, const page_report *reports, size_t n);
+
+#endif
