@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Timelines in a real browser: test_timeline.py SAMPLE_PAGE, the program that writes the pages."""
+"""Timelines in a real browser: test_timeline.py SAMPLE_PAGE TRACEMILL, the programs that write pages."""
 import os
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import browser
 # What sample_page.c puts there, in ns.
 SPAN_AT_LEAST, FIRST, SECOND, FINDING = 5_000_000, (0, 100_000), (1_100_000, 1_350_125), 1_100_000
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-VIEW = "[+tl.dataset.from, +tl.dataset.to]"
+VIEW = "[+document.querySelector('figure.tl').dataset.from, +document.querySelector('figure.tl').dataset.to]"
 
 
 def check(condition, *told):
@@ -24,7 +24,7 @@ class Timeline:
 
     def __init__(self, b, path, **how):
         self.page = browser.Page(b, path, **how)
-        self.page.wait("tl.dataset.to")
+        self.page.wait("document.querySelector('figure.tl').dataset.to")
         self.left, self.top, self.width, self.height = self.page.box(".tl-canvas")
         self.whole = self.view()
 
@@ -35,7 +35,7 @@ class Timeline:
     def x(self, ns):
         """Where a time is in the window."""
         page, (start, _) = self.page, self.view()
-        return self.left + (ns - start) / page.value("tl.dataset.column * devicePixelRatio")
+        return self.left + (ns - start) / page.value("document.querySelector('figure.tl').dataset.column * devicePixelRatio")
 
     def moved(self, before):
         self.page.wait("String(%s) !== '%s'" % (VIEW, ",".join(map(str, before))))
@@ -57,7 +57,7 @@ def test_zoom(b, pages):
     """The time under the pointer stays there, to a column."""
     t = Timeline(b, pages["small"])
     x, y = t.left + t.width * 0.4, t.top + 40
-    at = t.view()[0] + (x - t.left) * t.page.value("tl.dataset.column * devicePixelRatio")
+    at = t.view()[0] + (x - t.left) * t.page.value("document.querySelector('figure.tl').dataset.column * devicePixelRatio")
     view = t.whole
     for _ in range(6):
         t.page.wheel(x, y, -120)
@@ -80,7 +80,7 @@ def test_pan(b, pages):
     t.page.wheel(x, y, -600)
     view = t.moved(t.whole)
     t.page.drag(x, y, x - 100, y)
-    by = 100 * t.page.value("tl.dataset.column * devicePixelRatio")
+    by = 100 * t.page.value("document.querySelector('figure.tl').dataset.column * devicePixelRatio")
     dragged = t.moved(view)
     check(abs(dragged[0] - view[0] - by) <= by / 100 + 1, view, dragged, by)
     t.page.wheel(x, y, -100, shift=True)
@@ -229,7 +229,7 @@ def test_print(b, pages):
 def test_many(b, pages):
     """Intervals that did not fit: the page says to what resolution, and zooming beyond it works."""
     t = Timeline(b, pages["many"])
-    check("added up over at most" in t.page.value("tl.innerText"))
+    check("added up over at most" in t.page.value("document.querySelector('figure.tl').innerText"))
     t.page.click_on(".tl-plot")
     view = t.whole
     for _ in range(40):
@@ -238,12 +238,41 @@ def test_many(b, pages):
     t.end()
 
 
+def test_report(b, pages):
+    """A page of html.write, under its own policy of what may run."""
+    t = Timeline(b, pages["report"])
+    t.page.wheel(t.left + t.width / 2, t.top + 40, -600)
+    view = t.moved(t.whole)
+    check(view[1] - view[0] < t.whole[1] - t.whole[0], view)
+    t.end()
+
+
 TESTS = [test_whole, test_zoom, test_pan, test_keys, test_hover, test_colours, test_link, test_hostile,
-         test_without_script, test_narrow, test_touch, test_print, test_many]
+         test_without_script, test_narrow, test_touch, test_print, test_many, test_report]
 
 
-def write_pages(program, folder):
-    pages = {}
+PIPELINE = """
+[trace]
+use = kineto.read
+path = ${args}
+[overlap]
+use = overlap
+in.trace = trace
+lanes = yes
+[page]
+use = html.write
+in = overlap
+path = %s
+"""
+
+
+def write_pages(program, tracemill, folder):
+    pages = {"report": os.path.join(folder, "report.html")}
+    pipeline = os.path.join(folder, "page.ini")
+    with open(pipeline, "w", encoding="utf-8") as f:
+        f.write(PIPELINE % pages["report"])
+    sample = os.path.join(os.environ["TRACEMILL_TEST_SOURCE"], "tests/data/sample.json.gz")
+    subprocess.run([tracemill, "run", pipeline, sample], check=True)
     for name, args in (("small", ["small"]), ("hostile", ["hostile"]), ("many", ["200000", "300000"])):
         pages[name] = os.path.join(folder, name + ".html")
         with open(pages[name], "wb") as f:
@@ -258,7 +287,7 @@ def main():
     print("1..%d" % len(TESTS), flush=True)
     failed = False
     with tempfile.TemporaryDirectory() as folder, browser.Browser() as b:
-        pages = write_pages(sys.argv[1], folder)
+        pages = write_pages(sys.argv[1], sys.argv[2], folder)
         for number, test in enumerate(TESTS, 1):
             try:
                 test(b, pages)

@@ -151,20 +151,22 @@ static void append_lead(GString *out, const item *it, const char *name, const ch
     g_string_append(out, "</header>\n");
 }
 
-static void append_contents(GString *contents, const item *it, const char *name, bool findings) {
-    g_string_append_printf(contents, "<li><a class=\"item-name\" href=\"#%s\">", it->id);
-    html_short(contents, name, 40);
-    g_string_append(contents, "</a><ul>\n");
+static void append_links(item_links *links, const item *it, const char *name, bool findings) {
+    g_string_append_printf(links->name, "<a class=\"item-name\" href=\"#%s\">", it->id);
+    html_short(links->name, name, 40);
+    g_string_append(links->name, "</a>");
+    GString *parts = links->parts;
+    g_string_append(parts, "<ul>\n");
     if (has_timeline(it))
-        g_string_append_printf(contents, "<li><a href=\"#%s-time\">Timeline</a></li>\n", it->id);
+        g_string_append_printf(parts, "<li><a href=\"#%s-time\">Timeline</a></li>\n", it->id);
     if (findings)
-        g_string_append_printf(contents, "<li><a href=\"#%s-found\">Findings</a></li>\n", it->id);
+        g_string_append_printf(parts, "<li><a href=\"#%s-found\">Findings</a></li>\n", it->id);
     for (size_t i = 0; i < it->n; i++) {
-        g_string_append_printf(contents, "<li><a href=\"#%s\">", it->ids[i]);
-        html_short(contents, html_label(it->reports[i]->title, it->reports[i]->id), 60);
-        g_string_append(contents, "</a></li>\n");
+        g_string_append_printf(parts, "<li><a href=\"#%s\">", it->ids[i]);
+        html_short(parts, html_label(it->reports[i]->title, it->reports[i]->id), 60);
+        g_string_append(parts, "</a></li>\n");
     }
-    g_string_append(contents, "</ul></li>\n");
+    g_string_append(parts, "</ul>");
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -191,7 +193,7 @@ static void finish(item *it) {
     g_strfreev(it->ids);
 }
 
-bool item_append(GString *out, GString *contents, const page_options *options, const char *id,
+bool item_append(GString *out, item_links *links, const page_options *options, const char *id,
                  const char *key, const page_report *reports, size_t n) {
     item it;
     init(&it, id, reports, n);
@@ -203,7 +205,7 @@ bool item_append(GString *out, GString *contents, const page_options *options, c
     append_timelines(out, &it);
     size_t before = out->len;
     findings_append(out, it.reports, n, found, FINDINGS, options->rows, link_to, &it);
-    append_contents(contents, &it, name, out->len > before);
+    append_links(links, &it, name, out->len > before);
     /* Of several reports, each has its warnings again: the lead may be far away. */
     mill_level notes = n > 1 ? MILL_ERROR : MILL_INFO;
     for (size_t i = 0; i < n; i++)

@@ -6,9 +6,14 @@
 
 #include "page.h"
 
-/* id: "item-1", begins the ids of all its elements. Appends links to its parts to `contents`. True
- * if it has a timeline, whose script the page then needs. */
-bool item_append(GString *out, GString *contents, const page_options *options, const char *id,
+/* Links to an item and to its parts. */
+typedef struct item_links {
+    GString *name, *parts; /* <a …>…</a>, <ul>…</ul> */
+} item_links;
+
+/* id: "item-1", begins the ids of all its elements. Appends links to `links`. True if it has a
+ * timeline, whose script the page then needs. */
+bool item_append(GString *out, item_links *links, const page_options *options, const char *id,
                  const char *key, const page_report *reports, size_t n);
 
 #endif

@@ -11,16 +11,22 @@
 
 struct page {
     definitions *words;
-    GString *contents; /* links to all items */
+    GArray *contents; /* item_links of all items */
     GString *missing;
-    size_t items;
     bool begun, timed;
 };
+
+static void clear_links(gpointer data) {
+    item_links *links = data;
+    g_string_free(links->name, TRUE);
+    g_string_free(links->parts, TRUE);
+}
 
 page *page_create(void) {
     page *p = g_new0(page, 1);
     p->words = definitions_create();
-    p->contents = g_string_new(NULL);
+    p->contents = g_array_new(FALSE, FALSE, sizeof(item_links));
+    g_array_set_clear_func(p->contents, clear_links);
     p->missing = g_string_new(NULL);
     return p;
 }
@@ -29,7 +35,7 @@ void page_destroy(page *p) {
     if (!p)
         return;
     definitions_destroy(p->words);
-    g_string_free(p->contents, TRUE);
+    g_array_unref(p->contents);
     g_string_free(p->missing, TRUE);
     g_free(p);
 }
@@ -72,13 +78,15 @@ static void append_head(page *p, GString *out, const char *title, const char *na
 
 void page_item(page *p, GString *out, const page_options *options, const char *key,
                const page_report *reports, size_t n) {
-    g_autofree char *id = g_strdup_printf("item-%zu", ++p->items);
+    g_autofree char *id = g_strdup_printf("item-%u", p->contents->len + 1);
+    item_links links = {g_string_new(NULL), g_string_new(NULL)};
     const char *subject = n && reports[0].report->subject ? reports[0].report->subject : "";
     append_head(p, out, options->title,
                 key && *key ? key
                 : *subject  ? html_file_name(subject)
                             : html_label(n ? reports[0].report->title : NULL, "reports"));
-    p->timed |= item_append(out, p->contents, options, id, key, reports, n);
+    p->timed |= item_append(out, &links, options, id, key, reports, n);
+    g_array_append_val(p->contents, links);
     for (size_t i = 0; i < n; i++)
         definitions_add(p->words, reports[i].report);
 }
@@ -100,11 +108,24 @@ static const char reading[] =
     "groups of three digits are whole; decimals that are zero are left out. “unknown” is not "
     "zero: the input does not tell it.</p>\n";
 
+/* The parts of one item are in sight, those of several are folded. */
+static void append_contents(GString *out, const page *p) {
+    bool many = p->contents->len > 1;
+    g_string_append(out, "<nav aria-label=\"Contents\"><ul>\n");
+    for (guint i = 0; i < p->contents->len; i++) {
+        const item_links *links = &g_array_index(p->contents, item_links, i);
+        g_string_append_printf(
+            out, many ? "<li><details><summary>%s</summary>%s</details></li>\n" : "<li>%s%s</li>\n",
+            links->name->str, links->parts->str);
+    }
+    g_string_append(out, "<li><a href=\"#definitions\">Definitions</a></li>\n</ul></nav>\n");
+}
+
 /* The contents stand beside or above the items, which style sees to: what they list is known only
  * here. */
 void page_end(page *p, GString *out, const page_options *options) {
     append_head(p, out, options->title, "No reports");
-    if (p->items == 0)
+    if (p->contents->len == 0)
         g_string_append(out, "<article><header class=\"lead\"><h1>No reports.</h1></header>"
                              "</article>\n");
     if (p->missing->len)
@@ -120,10 +141,7 @@ void page_end(page *p, GString *out, const page_options *options) {
                            "%" G_GUINT64_FORMAT " rows at most; csv.write and json.write write "
                            "all of them.</p>\n</footer>\n",
                            MODULE_VERSION, options->rows);
-    g_string_append_printf(out,
-                           "<nav aria-label=\"Contents\"><ul>\n%s<li><a "
-                           "href=\"#definitions\">Definitions</a></li>\n</ul></nav>\n",
-                           p->contents->str);
+    append_contents(out, p);
     if (p->timed)
         g_string_append_printf(out, "<script>%s</script>\n", timeline_js());
     g_string_append(out, "</body>\n</html>\n");

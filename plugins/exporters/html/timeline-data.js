@@ -165,5 +165,26 @@ function source(row, t0, w, columns) {
     return best;
 }
 
-return {makeRow, firstAfter, source};
+// Several rows as one: of each column, the mean of what their classes fill.
+function merge(rows, w, columns, classes) {
+    const sums = new Float64Array(columns * classes), p = pieces(columns);
+    for (const row of rows) {
+        const q = source(row, 0, w, columns);
+        for (let i = 0; i < q.n; i++) {
+            const whole = q.ticks[i] === q.end[i] - q.start[i];
+            for (let c = Math.floor(q.start[i] / w); c * w < q.end[i] && c < columns; c++) {
+                const part = Math.min(q.end[i], (c + 1) * w) - Math.max(q.start[i], c * w);
+                sums[c * classes + q.cls[i]] += whole ? part : q.ticks[i] * part / (q.end[i] - q.start[i]);
+            }
+        }
+    }
+    for (let k = 0; k < sums.length; k++) {
+        const c = Math.floor(k / classes);
+        if (sums[k])
+            push(p, c * w, (c + 1) * w, sums[k] / rows.length, k % classes);
+    }
+    return p;
+}
+
+return {makeRow, firstAfter, source, merge};
 })();

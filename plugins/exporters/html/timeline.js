@@ -6,48 +6,11 @@
 (function () {
 "use strict";
 
-const {makeRow, firstAfter, source} = timelineData;
+const {makeRow, firstAfter, source, merge} = timelineData;
+const {microseconds, axisStep, axisLabel, make} = timelineWords;
 const {rgb, pixel, mix, makePainter} = timelinePaint;
-const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 170, NARROW = 640;
+const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 190, NARROW = 640;
 const OCTAVE = 16, FINEST = -9 * OCTAVE; // steps of the ladder of zooms in a doubling; 1/32 tick a column
-
-// ---------------------------------------------------------------- words
-
-function group(digits) {
-    return digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
-}
-
-function microseconds(ns) { // a BigInt or a whole number
-    const text = String(ns).replace("-", "").padStart(4, "0");
-    return (ns < 0 ? "\u2212" : "") + group(text.slice(0, -3)) + "." + text.slice(-3) + "\u202fµs";
-}
-
-const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-
-function axisStep(ns) { // 1, 2 or 5 times a power of ten that is at least ns
-    const power = Math.pow(10, Math.floor(Math.log10(Math.max(ns, 1))));
-    for (const factor of [1, 2, 5, 10])
-        if (power * factor >= ns)
-            return power * factor;
-    return 10 * power;
-}
-
-function axisLabel(ns, step) {
-    const [unit, name] = UNITS.find(([u]) => u <= Math.max(Math.abs(ns), step) && u <= step * 1000);
-    const decimals = Math.max(0, Math.round(Math.log10(unit) - Math.floor(Math.log10(step))));
-    return (ns / unit).toFixed(decimals).replace("-", "\u2212") + "\u202f" + name;
-}
-
-function make(tag, cls, parent, text) {
-    const element = document.createElement(tag);
-    if (cls)
-        element.className = cls;
-    if (text !== undefined)
-        element.textContent = text;
-    if (parent)
-        parent.appendChild(element);
-    return element;
-}
 
 // ---------------------------------------------------------------- a timeline
 
@@ -104,13 +67,14 @@ function makeTimeline(figure) {
             items.push({name: make("div", "tl-group", tall, lane.group), height: GROUP, rows: []});
         const item = {name: make("div", "tl-name", tall, lane.label), rows: [], label: lane.label,
                       height: lane.rows.length * (ROW + 1) - 1 + GAP};
+        item.name.title = lane.label;
         for (const data of lane.rows) {
             const row = makeRow(data, head);
             row.item = item;
             row.within = item.rows.length * (ROW + 1);
             if (row.lost || row.finest.width) {
-                item.name.title = row.lost ? "left out to keep the page small"
-                    : "added up over " + microseconds(row.finest.width * tick);
+                item.name.title += row.lost ? ": left out to keep the page small"
+                    : ": added up over " + microseconds(row.finest.width * tick);
                 item.name.classList.add("tl-coarse");
             }
             item.rows.push(row);
@@ -357,7 +321,7 @@ function makeTimeline(figure) {
     }
     let mapImage = null;
     function drawMap(t0, width) {
-        const ctx = map.getContext("2d"), full = widthAt(widest), rowHeight = Math.max(1, Math.floor(map.height / rows.length));
+        const ctx = map.getContext("2d"), full = widthAt(widest);
         if (mapDirty) {
             const small = makePainter(head.classes.length);
             small.off = off;
@@ -365,8 +329,12 @@ function makeTimeline(figure) {
             small.edge = painter.edge;
             small.resize(map.width, map.height);
             small.pixels.fill(painter.paper);
-            rows.slice(0, map.height).forEach((row, i) =>
-                small.row(source(row, 0, full, map.width), 0, full, i * rowHeight, rowHeight, Infinity));
+            const together = Math.ceil(rows.length / (MAP / 3)), bands = Math.ceil(rows.length / together);
+            const bandHeight = Math.floor(map.height / bands);
+            for (let i = 0; i < bands; i++) {
+                const some = rows.slice(i * together, (i + 1) * together);
+                small.row(merge(some, full, map.width, off.length), 0, full, i * bandHeight, bandHeight, Infinity);
+            }
             mapImage = small.image;
             mapDirty = false;
         }
