@@ -42,9 +42,9 @@ mill_status kit_export_finish(kit_export *out);
 void kit_export_char(kit_export *out, char c);
 void kit_export_bytes(kit_export *out, const char *text, size_t length);
 void kit_export_text(kit_export *out, const char *text);
-/* A cell of CSV, in quotes where it has to be (RFC 4180, section 2): where it holds a comma, a quote
- * or a line end. So it is with a blank at either end, which some readers drop, and with empty text,
- * which is not unknown. */
+/* A cell of CSV, in quotes where it has to be (RFC 4180, section 2): where it holds a comma, a
+ * quote or a line end. So it is with a blank at either end, which some readers drop, and with empty
+ * text, which is not unknown. */
 void kit_export_cell(kit_export *out, const char *text);
 /* All digits; not for MILL_UNKNOWN. */
 void kit_export_int(kit_export *out, int64_t value);
