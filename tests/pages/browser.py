@@ -184,7 +184,7 @@ class Page:
                 self.mouse(kind, x, y, button="left", clickCount=n)
 
     def click_on(self, selector):
-        self.value("document.querySelector(%s).scrollIntoView({block: 'center'})" % json.dumps(selector))
+        self.value("document.querySelector(%s).scrollIntoView({block: 'center', behavior: 'instant'})" % json.dumps(selector))
         left, top, width, height = self.box(selector)
         self.click(left + width / 2, top + height / 2)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page with timelines to look at in a browser: sample_page small|hostile|MILLIONS > page.html */
+/* A page with timelines to look at in a browser: sample_page small|hostile|lanes|N [BUDGET] >
+ * page.html */
 #include "escape.h"
 #include "timeline.h"
 
@@ -48,7 +49,8 @@ static void add(mill_lane *lane, int64_t start, int64_t end, uint32_t text, uint
     lane->n++;
 }
 
-static void lane_destroy(mill_lane *lane) {
+static void lane_destroy(gpointer p) {
+    mill_lane *lane = p;
     g_free((void *)lane->start);
     g_free((void *)lane->end);
     g_free((void *)lane->text);
@@ -94,23 +96,37 @@ static void append_page(const mill_report *report, uint64_t budget) {
     timeline_destroy(t);
 }
 
+/* Many lanes of few intervals, each in a place of its own. */
+static void fill_many(GPtrArray *lanes, const char *const *texts, uint64_t n_texts) {
+    for (int i = 0; i < 400; i++) {
+        mill_lane *lane = lane_create("one of many", 1740461679471346000, texts, n_texts);
+        for (int k = 0; k < 20; k++)
+            add(lane, i * 1000 + k * 200000, i * 1000 + k * 200000 + 100000, (uint32_t)k % 8,
+                (uint32_t)k % 8);
+        g_ptr_array_add(lanes, lane);
+    }
+}
+
 int main(int argc, char **argv) {
     static const char *const texts[] = {"F",      "B",    "W",           "dispatch", "combine",
                                         "notify", "idle", "computation", "first",    HOSTILE};
     static const char *const known[] = {"F", "B", "W", "x", "y", "first", HOSTILE};
     const char *kind = argc > 1 ? argv[1] : "small";
-    uint64_t n = strcmp(kind, "small") == 0 || strcmp(kind, "hostile") == 0
-                     ? 2000
-                     : g_ascii_strtoull(kind, NULL, 10);
-    mill_lane *lanes[] = {
+    uint64_t n = g_ascii_isdigit(kind[0]) ? g_ascii_strtoull(kind, NULL, 10) : 2000;
+    mill_lane *first[] = {
         lane_create("stream 7", 1740461679471346000, known, G_N_ELEMENTS(known)),
         lane_create("stream 27", 1740461679471346000, texts, G_N_ELEMENTS(texts)),
         lane_create(strcmp(kind, "hostile") == 0 ? HOSTILE : "overlap", 1740461679471346000, texts,
                     G_N_ELEMENTS(texts)),
     };
-    fill_known(lanes[0]);
-    fill_random(lanes[1], n, 4000);
-    fill_random(lanes[2], n / 10 + 1, 40000);
+    fill_known(first[0]);
+    fill_random(first[1], n, 4000);
+    fill_random(first[2], n / 10 + 1, 40000);
+    g_autoptr(GPtrArray) lanes = g_ptr_array_new_with_free_func(lane_destroy);
+    for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
+        g_ptr_array_add(lanes, first[i]);
+    if (strcmp(kind, "lanes") == 0)
+        fill_many(lanes, texts, G_N_ELEMENTS(texts));
     mill_finding finding = {.size = sizeof finding,
                             .level = MILL_WARNING,
                             .id = "G2_1",
@@ -123,10 +139,8 @@ int main(int argc, char **argv) {
                           .title = strcmp(kind, "hostile") == 0 ? HOSTILE : "Overlap",
                           .findings = findings,
                           .n_findings = 1,
-                          .lanes = (const mill_lane *const *)lanes,
-                          .n_lanes = G_N_ELEMENTS(lanes)};
+                          .lanes = (const mill_lane *const *)lanes->pdata,
+                          .n_lanes = lanes->len};
     append_page(&report, argc > 2 ? g_ascii_strtoull(argv[2], NULL, 10) : 1500000);
-    for (size_t i = 0; i < G_N_ELEMENTS(lanes); i++)
-        lane_destroy(lanes[i]);
     return 0;
 }

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # nothing of a test stays among the sources
 import browser
 
 # What sample_page.c puts there, in ns.
@@ -86,7 +87,7 @@ def test_pan(b, pages):
     t.page.wheel(x, y, -100, shift=True)
     back = t.moved(dragged)
     check(back[0] < dragged[0] and abs((back[1] - back[0]) - (dragged[1] - dragged[0])) <= 1, back, dragged)
-    t.page.value("document.querySelector('.tl-map').scrollIntoView({block: 'center'})")
+    t.page.value("document.querySelector('.tl-map').scrollIntoView({block: 'center', behavior: 'instant'})")
     left, top, width, height = t.page.box(".tl-map")
     t.page.click(left + 5, top + height / 2)
     check(t.moved(back)[0] == 0, "the overview's left end", t.view())
@@ -232,9 +233,68 @@ def test_many(b, pages):
     check("added up over at most" in t.page.value("document.querySelector('figure.tl').innerText"))
     t.page.click_on(".tl-plot")
     view = t.whole
-    for _ in range(40):
+    for _ in range(24):
         t.page.key("+", "+")
-    check(t.moved(view)[1] - t.view()[0] < 1000, t.view())
+        view = t.moved(view)
+        at = t.left + t.width / 2
+        t.page.mouse("mouseMoved", at, t.page.box(".tl-name ~ .tl-name")[1] + 9)
+        t.page.frames()
+        shares = t.page.value("document.querySelector('.tl-tip').innerText.match(/[0-9.]+(?=.%)/g)") or [0]
+        check(sum(map(float, shares)) < 100.3, shares, view)
+    check(view[1] - view[0] < 200_000, view)
+    t.end()
+
+
+EXACT = """(() => {
+    const head = JSON.parse(document.querySelector('.tl-data').textContent);
+    const row = timelineData.makeRow(head.lanes[1].rows[0], head), p = row.finest, columns = 8;
+    let state = 7, levels = new Set();
+    const random = n => ((state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8) % n;
+    for (let round = 0; round < 400; round++) {
+        const w = (16 + random(16)) * Math.pow(2, random(16) - 4);
+        const t0 = random(Math.ceil(head.span / w)) * w, q = timelineData.source(row, t0, w, columns);
+        const all = timelineData.merge([row], t0, w, columns, 64);
+        levels.add(q.width);
+        for (let c = 0; c < columns; c++) {
+            const from = t0 + c * w, to = from + w, want = new Array(64).fill(0), got = new Array(64).fill(0);
+            for (let i = 0; i < p.n; i++)
+                want[p.cls[i]] += Math.max(0, Math.min(p.end[i], to) - Math.max(p.start[i], from));
+            for (let i = timelineData.firstAfter(q, from); i < q.n && q.start[i] < to; i++)
+                got[q.cls[i]] += q.ticks[i] < q.end[i] - q.start[i] ? q.ticks[i]
+                    : Math.min(q.end[i], to) - Math.max(q.start[i], from);
+            const merged = new Array(64).fill(0);
+            for (let i = timelineData.firstAfter(all, from); i < all.n && all.start[i] < to; i++)
+                merged[all.cls[i]] += all.ticks[i];
+            if (String(want) !== String(got) || String(want) !== String(merged))
+                return 'w ' + w + ', from ' + from + ', width ' + q.width + ': ' + got + ' or ' + merged + ' instead of ' + want;
+        }
+    }
+    return levels.size;
+})()"""
+
+
+def test_exact(b, pages):
+    """What a column shows is what its intervals fill, to the nanosecond, at every zoom."""
+    t = Timeline(b, pages["small"])
+    levels = t.page.value(EXACT)
+    check(isinstance(levels, int) and levels > 4, levels)
+    t.end()
+
+
+def test_lanes(b, pages):
+    """Lanes beyond the window's height: the wheel beside them, a drag and the keys reach them."""
+    t = Timeline(b, pages["lanes"])
+    check(t.page.value("document.querySelectorAll('.tl-name').length") == 403)
+    check(t.height < 900, t.height)
+    x, y = t.left + t.width / 2, t.top + t.height / 2
+    t.page.drag(x, y, x, y - 200)
+    t.page.wait("document.querySelector('.tl-plot').scrollTop === 200")
+    t.page.value("document.querySelector('.tl-plot').scrollTop = 1e6")
+    t.page.frames()
+    left, top, _, height = t.page.box(".tl-name:last-of-type")
+    t.page.mouse("mouseMoved", t.x(399_000 + 1_050_000), top + height / 2)
+    text = t.page.wait("!document.querySelector('.tl-tip').hidden && document.querySelector('.tl-tip').innerText")
+    check("notify\none of many\nstart 1\u202f399.000" in text, repr(text))
     t.end()
 
 
@@ -248,7 +308,8 @@ def test_report(b, pages):
 
 
 TESTS = [test_whole, test_zoom, test_pan, test_keys, test_hover, test_colours, test_link, test_hostile,
-         test_without_script, test_narrow, test_touch, test_print, test_many, test_report]
+         test_without_script, test_narrow, test_touch, test_print, test_many, test_exact, test_lanes,
+         test_report]
 
 
 PIPELINE = """
@@ -273,7 +334,7 @@ def write_pages(program, tracemill, folder):
         f.write(PIPELINE % pages["report"])
     sample = os.path.join(os.environ["TRACEMILL_TEST_SOURCE"], "tests/data/sample.json.gz")
     subprocess.run([tracemill, "run", pipeline, sample], check=True)
-    for name, args in (("small", ["small"]), ("hostile", ["hostile"]), ("many", ["200000", "300000"])):
+    for name, args in (("small", ["small"]), ("hostile", ["hostile"]), ("many", ["200000", "300000"]), ("lanes", ["lanes"])):
         pages[name] = os.path.join(folder, name + ".html")
         with open(pages[name], "wb") as f:
             subprocess.run([program, *args], stdout=f, check=True)

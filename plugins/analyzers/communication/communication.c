@@ -99,6 +99,11 @@ static const mill_option options[] = {
      .max = 1e9,
      .unit = "blocks",
      .help = "Heuristic: a grid up to this is not one of rows or of tokens received."},
+    {.name = "lanes",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(communication_options, lanes, BOOL),
+     .def = "no",
+     .help = "Put stages and polls of the CPU into the report as lanes of a timeline."},
     {0},
 };
 

@@ -22,6 +22,7 @@ typedef struct communication_options {
     kit_poll_rule polls;
     int64_t max_period, cycle, top;
     double max_deviation;
+    bool lanes;
     communication_model model;
 } communication_options;
 
@@ -40,6 +41,8 @@ mill_status communication_tell_waits(const communication_analysis *analysis, kit
 mill_status communication_tell_rates(const communication_analysis *analysis, kit_report *r);
 mill_status communication_tell_polls(const communication_analysis *analysis, kit_report *r);
 mill_status communication_tell_model(const communication_analysis *analysis, kit_report *r);
+void communication_tell_lanes(const communication_analysis *analysis, kit_report *r,
+                              const kit_host *host);
 
 /* Whether the run should end, asked for each row i, answered for some. */
 static inline bool communication_cancelled(const communication_analysis *analysis, size_t i) {

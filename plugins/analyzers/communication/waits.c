@@ -121,6 +121,8 @@ mill_status communication_tell_polls(const communication_analysis *analysis, kit
     kit_host host;
     mill_status status = kit_host_measure(analysis->run, &analysis->all, &analysis->options->notify,
                                           &analysis->options->polls, &host);
+    if (status == MILL_OK && analysis->options->lanes)
+        communication_tell_lanes(analysis, r, &host);
     if (status != MILL_OK || host.n_polls == 0)
         return status;
     int64_t time = 0, cost = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 720
+#define WIDTH 740
 #define HEIGHT 300
 #define LEFT 76 /* where the axes are */
 #define RIGHT 700
@@ -331,7 +331,7 @@ void chart_series(GString *page, const mill_report *report) {
         g_autofree char *title =
             g_strdup_printf("%s by %s", html_label(s->y_label, s->id), html_label(s->x_label, "x"));
         bool parts = are_parts(report, curves, s, next - i);
-        g_autofree double *sums = parts ? stack(curves, next - i) : NULL;
+        double *sums = parts ? stack(curves, next - i) : NULL;
         chart_append(page, &(chart){.title = next - i == 1 ? curves[0].label : title,
                                     .stacked = parts,
                                     .x_label = s->x_label,
@@ -340,5 +340,6 @@ void chart_series(GString *page, const mill_report *report) {
                                     .y_unit = s->y_unit,
                                     .curves = curves,
                                     .n = next - i});
+        g_free(sums);
     }
 }

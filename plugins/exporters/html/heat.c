@@ -262,7 +262,7 @@ static void append_maps(GString *page, const mill_series *const *rows, uint64_t 
             continue;
         m.join_columns = (m.columns + COLUMNS - 1) / COLUMNS;
         m.join_rows = (m.n + ROWS - 1) / ROWS;
-        m.width = fmax(2, fmin(46, floor(480 / (double)across(&m))));
+        m.width = fmax(2, fmin(46, floor(360 / (double)across(&m))));
         m.height = fmax(5, fmin(26, floor(420 / (double)down(&m))));
         append_map(page, &m);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a page that is about one item: see item.h. */
 #include "item.h"
+#include "facts.h"
 #include "findings.h"
 #include "report.h"
 #include "tiles.h"
@@ -144,6 +145,7 @@ static void append_lead(GString *out, const item *it, const char *name, const ch
     g_string_append(out, "</p>\n<h1>");
     html_text(out, name);
     g_string_append(out, "</h1>\n");
+    facts_append(out, it->reports, it->n);
     append_answers(out, it);
     for (size_t i = 0; i < it->n; i++)
         report_notes(out, it->reports[i], MILL_ERROR, MILL_WARNING, seen);

@@ -325,6 +325,25 @@ static void set_marks(lanes *l) {
     l->bases_differ &= timed;
 }
 
+bool lanes_neighbours(const lanes *l, guint i) {
+    const lanes_lane *a = lane_at(l, i), *b = lane_at(l, i + 1);
+    return a->origin == b->origin && a->lane->rank == b->lane->rank &&
+           a->lane->device == b->lane->device;
+}
+
+/* Where each lane of a report is of another rank, as those of schedules are, titles only repeat
+ * what the lanes' labels say. */
+static void set_groups(lanes *l) {
+    for (guint i = 0, end; i < l->lanes->len; i = end) {
+        bool some = false;
+        for (end = i + 1; end < l->lanes->len && lane_at(l, end)->origin == lane_at(l, i)->origin;
+             end++)
+            some |= lanes_neighbours(l, end - 1);
+        for (guint k = i; k < end; k++)
+            lane_at(l, k)->in_group = some || end == i + 1;
+    }
+}
+
 void lanes_finish(lanes *l, uint64_t text_bytes) {
     if (l->lanes->len == 0)
         return;
@@ -335,4 +354,5 @@ void lanes_finish(lanes *l, uint64_t text_bytes) {
     for (guint i = 0; i < l->lanes->len; i++)
         stack(l, lane_at(l, i));
     set_marks(l);
+    set_groups(l);
 }

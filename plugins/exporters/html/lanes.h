@@ -34,6 +34,7 @@ typedef struct lanes_lane {
     GArray *intervals; /* lanes_interval: all rows, one after another */
     lanes_row rows[LANES_ROWS];
     unsigned n_rows;
+    bool in_group; /* some neighbours of its report are of one device: a title tells which */
 } lanes_lane;
 
 /* The place of a finding. */
@@ -76,6 +77,9 @@ void lanes_add(lanes *l, const mill_report *report);
 
 /* After the last lanes_add. text_bytes: see kinds_finish. */
 void lanes_finish(lanes *l, uint64_t text_bytes);
+
+/* Whether lane i and the next one are of one device in one report. */
+bool lanes_neighbours(const lanes *l, guint i);
 
 /* The time of the timeline's start as the reports count it, or 0 where that is too far off for a
  * number of JavaScript. */

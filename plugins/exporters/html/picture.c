@@ -25,13 +25,12 @@ static const lanes_lane *lane_at(const lanes *l, guint i) {
 
 char *picture_group(const lanes *l, guint i) {
     const lanes_lane *lane = lane_at(l, i), *before = i ? lane_at(l, i - 1) : NULL;
-    if (before && before->origin == lane->origin && before->lane->rank == lane->lane->rank &&
-        before->lane->device == lane->lane->device)
+    if (before && before->origin == lane->origin && (!lane->in_group || lanes_neighbours(l, i - 1)))
         return NULL;
     GString *group = g_string_new(lane->report->title);
-    if (lane->lane->rank != MILL_UNKNOWN)
+    if (lane->in_group && lane->lane->rank != MILL_UNKNOWN)
         g_string_append_printf(group, ", rank %" G_GINT64_FORMAT, lane->lane->rank);
-    if (lane->lane->device != MILL_UNKNOWN)
+    if (lane->in_group && lane->lane->device != MILL_UNKNOWN)
         g_string_append_printf(group, ", device %" G_GINT64_FORMAT, lane->lane->device);
     return g_string_free(group, FALSE);
 }

@@ -102,7 +102,7 @@ static void append_rows(GString *page, const mill_table *t, uint64_t rows, const
 
 void table_append(GString *page, const mill_table *t, const char *id, uint64_t rows) {
     g_autofree bool *skip = g_new0(bool, t->n_columns + 1);
-    g_string_append_printf(page, "<section class=\"table\" id=\"%s\"><h4>", id);
+    g_string_append_printf(page, "<section class=\"table\" id=\"%s\"><h3>", id);
     html_text(page, html_label(t->label, t->id));
     for (uint64_t i = 0; t->rows && t->n_columns > 1 && i < t->n_columns; i++) {
         skip[i] = is_common(t->columns[i], t->rows);
@@ -110,7 +110,7 @@ void table_append(GString *page, const mill_table *t, const char *id, uint64_t r
             g_string_append_printf(page, "<span class=\"soft\"> · device %" PRId64 "</span>",
                                    t->columns[i]->cells[0].i);
     }
-    g_string_append(page, "</h4>\n");
+    g_string_append(page, "</h3>\n");
     if (t->help && *t->help) {
         g_string_append(page, "<p class=\"help\">");
         html_text(page, t->help);

@@ -166,22 +166,22 @@ function source(row, t0, w, columns) {
 }
 
 // Several rows as one: of each column, the mean of what their classes fill.
-function merge(rows, w, columns, classes) {
+function merge(rows, t0, w, columns, classes) {
     const sums = new Float64Array(columns * classes), p = pieces(columns);
     for (const row of rows) {
-        const q = source(row, 0, w, columns);
-        for (let i = 0; i < q.n; i++) {
-            const whole = q.ticks[i] === q.end[i] - q.start[i];
-            for (let c = Math.floor(q.start[i] / w); c * w < q.end[i] && c < columns; c++) {
-                const part = Math.min(q.end[i], (c + 1) * w) - Math.max(q.start[i], c * w);
-                sums[c * classes + q.cls[i]] += whole ? part : q.ticks[i] * part / (q.end[i] - q.start[i]);
+        const q = source(row, t0, w, columns);
+        for (let i = firstAfter(q, t0); i < q.n && q.start[i] < t0 + columns * w; i++) {
+            const start = q.start[i] - t0, end = q.end[i] - t0, whole = q.ticks[i] === end - start;
+            for (let c = Math.max(0, Math.floor(start / w)); c * w < end && c < columns; c++) {
+                const part = Math.min(end, (c + 1) * w) - Math.max(start, c * w);
+                sums[c * classes + q.cls[i]] += whole ? part : q.ticks[i] * part / (end - start);
             }
         }
     }
     for (let k = 0; k < sums.length; k++) {
         const c = Math.floor(k / classes);
         if (sums[k])
-            push(p, c * w, (c + 1) * w, sums[k] / rows.length, k % classes);
+            push(p, t0 + c * w, t0 + (c + 1) * w, sums[k] / rows.length, k % classes);
     }
     return p;
 }

@@ -10,7 +10,7 @@ const {makeRow, firstAfter, source, merge} = timelineData;
 const {microseconds, axisStep, axisLabel, make} = timelineWords;
 const {rgb, pixel, mix, makePainter} = timelinePaint;
 const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 190, NARROW = 640;
-const OCTAVE = 16, FINEST = -9 * OCTAVE; // steps of the ladder of zooms in a doubling; 1/32 tick a column
+const OCTAVE = 16, FINEST = -16 * OCTAVE; // steps of the ladder of zooms in a doubling
 
 // ---------------------------------------------------------------- a timeline
 
@@ -27,6 +27,9 @@ function makeTimeline(figure) {
     let step = 0, first = 0, columns = 0, ratio = 1, wide = 0, mark = null, chosen = null, frame = 0;
     let widest = 0, mapDirty = true, hashTimer = 0, anchor = null;
     painter.off = off;
+    let finest = FINEST;
+    while (head.span / widthAt(finest) > Math.pow(2, 50)) // so that all times of columns are exact
+        finest++;
 
     // ------------------------------------------------ elements
     const live = make("div", "tl-live");
@@ -90,7 +93,7 @@ function makeTimeline(figure) {
     const shown = (t) => microseconds(BigInt(head.from) + nsOf(t)); // as the reports count
 
     function clamp() {
-        step = Math.max(FINEST, Math.min(step, widest));
+        step = Math.max(finest, Math.min(step, widest));
         const last = Math.max(0, Math.ceil(head.span / w()) - columns);
         first = Math.max(0, Math.min(first, last));
     }
@@ -127,7 +130,7 @@ function makeTimeline(figure) {
     }
     function show(from, to, quiet) { // ticks
         const most = widest;
-        for (step = FINEST; step < most && widthAt(step) * columns < to - from;)
+        for (step = finest; step < most && widthAt(step) * columns < to - from;)
             step++;
         first = Math.floor(from / w());
         changed(quiet);
@@ -185,7 +188,7 @@ function makeTimeline(figure) {
         tall.style.height = total + "px";
         wide = width - names;
         columns = Math.max(1, Math.round(wide * ratio));
-        for (widest = FINEST; widthAt(widest) * columns < head.span;)
+        for (widest = finest; widthAt(widest) * columns < head.span;)
             widest++;
         for (const c of [map, axis, canvas])
             c.style.marginLeft = names + "px";
@@ -241,7 +244,7 @@ function makeTimeline(figure) {
         for (const row of rows) {
             const y = Math.round((row.item.y + row.within) * ratio) - scroll + pad;
             if (y >= 0 && y + h <= painter.height)
-                painter.row(source(row, t0, width, columns), t0, width, y, h, 44 * ratio);
+                painter.row(drawable(row, t0, width), t0, width, y, h, 44 * ratio);
         }
         ctx.putImageData(painter.image, 0, -pad);
         ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -254,6 +257,11 @@ function makeTimeline(figure) {
         figure.dataset.column = width * tick; // ns
         figure.dataset.from = Math.round(t0 * tick);
         figure.dataset.to = Math.round(end * tick);
+    }
+    function drawable(row, t0, width) {
+        const p = source(row, t0, width, columns);
+        // Between two zooms at which bins fit into columns, those on an edge are divided.
+        return p.width && p.width < width && width % p.width ? merge([row], t0, width, columns, off.length) : p;
     }
     function drawLabels(ctx, pad) {
         const labels = painter.labels;
@@ -333,7 +341,7 @@ function makeTimeline(figure) {
             const bandHeight = Math.floor(map.height / bands);
             for (let i = 0; i < bands; i++) {
                 const some = rows.slice(i * together, (i + 1) * together);
-                small.row(merge(some, full, map.width, off.length), 0, full, i * bandHeight, bandHeight, Infinity);
+                small.row(merge(some, 0, full, map.width, off.length), 0, full, i * bandHeight, bandHeight, Infinity);
             }
             mapImage = small.image;
             mapDirty = false;
@@ -367,18 +375,17 @@ function makeTimeline(figure) {
         if (!p.width && (n === 1 || p.end[best] - p.start[best] >= t1 - t0))
             return describeOne(row, best);
         const q = source(row, start(), w(), columns), sums = new Map();
-        let span = [t0, t1];
-        for (let k = firstAfter(q, t0); k < q.n && q.start[k] < t1; k++) {
-            const bin = q.width > w();
-            if (bin)
-                span = [q.start[k], q.ticks[k] < q.end[k] - q.start[k] ? q.end[k] : Math.min(q.end[k], q.start[k] + q.width)];
-            const within = bin ? Math.min(q.ticks[k], span[1] - span[0]) : q.width ? Math.min(q.ticks[k], w())
-                : Math.min(q.end[k], t1) - Math.max(q.start[k], t0);
-            sums.set(q.cls[k], (sums.get(q.cls[k]) || 0) + within);
+        // Nothing finer than a bin is known.
+        const bin = q.width && w() % q.width ? q.width : w();
+        const from = Math.floor(t0 / bin) * bin, end = Math.ceil(t1 / bin) * bin, span = end - from;
+        for (let k = firstAfter(q, from); k < q.n && q.start[k] < end; k++) {
+            const within = Math.min(q.end[k], end) - Math.max(q.start[k], from);
+            const ticks = q.ticks[k] < q.end[k] - q.start[k] ? q.ticks[k] : within;
+            sums.set(q.cls[k], (sums.get(q.cls[k]) || 0) + ticks);
         }
-        const lines = [name, shown(span[0]) + ", " + microseconds(nsOf(span[1] - span[0])) + " in all"];
+        const lines = [name, shown(from) + ", " + microseconds(nsOf(span)) + " in all"];
         for (const [cls, ticks] of sums)
-            lines.push(head.classes[cls].name + ": " + (100 * ticks / (span[1] - span[0])).toFixed(1) + "\u202f%, " + microseconds(nsOf(ticks)));
+            lines.push(head.classes[cls].name + ": " + (100 * ticks / span).toFixed(1) + "\u202f%, " + microseconds(nsOf(ticks)));
         return lines;
     }
     function describeOne(row, i) {
@@ -482,7 +489,10 @@ function makeTimeline(figure) {
     canvas.addEventListener("pointerleave", () => tell(null));
     canvas.addEventListener("dblclick", (event) => zoomAt(columnOf(event), event.shiftKey ? OCTAVE : -OCTAVE));
     plot.addEventListener("scroll", () => changed(true));
-    plot.addEventListener("blur", () => choose(null));
+    plot.addEventListener("blur", () => {
+        choose(null);
+        changed(true);
+    });
     plot.addEventListener("keydown", (event) => {
         const at = chosen ? rows.indexOf(chosen.row) : -1;
         const select = (n) => rows.length && choose({row: rows[Math.max(0, Math.min(n, rows.length - 1))], i: Infinity});

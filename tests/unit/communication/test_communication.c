@@ -208,6 +208,61 @@ static void test_polls(void) {
     g_assert_cmpint(polls("dispatch", 1950 * US, NULL), ==, -1); /* no waiting kind */
 }
 
+static const mill_lane *lane_of(const mill_report *r, const char *id) {
+    for (uint64_t i = 0; i < r->n_lanes; i++)
+        if (g_str_equal(r->lanes[i]->id, id))
+            return r->lanes[i];
+    g_error("there is no lane %s", id);
+}
+
+static void check_interval(const mill_lane *lane, uint64_t i, int64_t start, int64_t end,
+                           const char *text, const char *cls) {
+    g_assert_cmpuint(i, <, lane->n);
+    g_assert_cmpint(lane->start[i], ==, start);
+    g_assert_cmpint(lane->end[i], ==, end);
+    g_assert_cmpstr(lane->texts[lane->text[i]], ==, text);
+    g_assert_cmpstr(lane->texts[lane->cls[i]], ==, cls);
+}
+
+/* An annotation in another: at each time the innermost. The device begins at 50 µs. */
+static void test_lanes(void) {
+    static const activity list[] = {
+        {0, 27, 50 * US, 1900 * US, COMM("notify")},
+        {0, 27, 2100 * US, 10 * US, COMM("dispatch")},
+        {0, 7, 2200 * US, 10 * US, COMM("combine")},
+    };
+    static const slice slices[] = {
+        {1, 0, 10 * US, "cudaLaunchKernel", MILL_CPU_RUNTIME, 1},
+        {1, 10 * US, 30 * US, "outer(F)", MILL_CPU_ANNOTATION, 0},
+        {1, 15 * US, 5 * US, "inner(B)", MILL_CPU_ANNOTATION, 0},
+        {1, 2000 * US, 10 * US, "cudaLaunchKernel", MILL_CPU_RUNTIME, 2},
+        {2, 2001 * US, 10 * US, "cudaLaunchKernel", MILL_CPU_RUNTIME, 3},
+    };
+    static const char *const stages[] = {"outer", "inner", "outer"};
+    static const uint32_t place[] = {0, 1, 2}, annotation[] = {1, 2, 1};
+    static const uint8_t chunk[] = {MILL_CHUNK_FORWARD, MILL_CHUNK_BACKWARD, MILL_CHUNK_FORWARD};
+    fixture f = FIXTURE(list);
+    f.slices = slices;
+    f.n_slices = G_N_ELEMENTS(slices);
+    bench *b = new_bench();
+    bench_option(b, "lanes=yes");
+    mill_attribution *places = fixture_places(b, place, G_N_ELEMENTS(place), stages, 3);
+    places->annotation = annotation;
+    places->chunk = chunk;
+    const mill_report *r = report_of(b, &f, places);
+    const mill_lane *lane = lane_of(r, "cpu_stages_0");
+    g_assert_cmpuint(r->n_lanes, ==, 2);
+    g_assert_cmpint(lane->base_ns, ==, 50 * US);
+    g_assert_cmpuint(lane->n, ==, 3);
+    check_interval(lane, 0, -40 * US, -35 * US, "outer", "F");
+    check_interval(lane, 1, -35 * US, -30 * US, "inner", "B");
+    check_interval(lane, 2, -30 * US, -10 * US, "outer", "F");
+    lane = lane_of(r, "cpu_polls_0");
+    g_assert_cmpuint(lane->n, ==, 1);
+    check_interval(lane, 0, -40 * US, 1950 * US, "outer", "poll");
+    bench_destroy(b);
+}
+
 /* Grids tell rows and tokens; sizes make rates of them. */
 static void test_model(void) {
     static const uint32_t place[] = {0, 0, 0, 0, 0, 0, 1, 1};
@@ -305,6 +360,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/communication/rates", test_rates);
     g_test_add_func("/communication/waiting", test_waiting);
     g_test_add_func("/communication/polls", test_polls);
+    g_test_add_func("/communication/lanes", test_lanes);
     g_test_add_func("/communication/model", test_model);
     g_test_add_func("/communication/none", test_none);
     g_test_add_func("/communication/bare", test_bare);

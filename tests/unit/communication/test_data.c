@@ -3,18 +3,16 @@
 #include "data.h"
 #include "look.h"
 
+#include <string.h>
+
 #include <math.h>
 
 #define US 1000 /* the right values are in whole µs */
 
 /* The sizes that DeepSeek's right values are computed with. */
-static const char *const sizes[] = {"hidden=7168",
-                                    "expert-hidden=2048",
-                                    "dispatch-bytes=7392",
-                                    "combine-bytes=14336",
-                                    "balanced-rows=32768",
-                                    "top=100000",
-                                    NULL};
+static const char *const sizes[] = {
+    "hidden=7168",         "expert-hidden=2048", "dispatch-bytes=7392", "combine-bytes=14336",
+    "balanced-rows=32768", "top=100000",         "lanes=yes",           NULL};
 
 /* Fills ret_right with the right values of DeepSeek's training profile; false: skipped. */
 static bool train(data_report *ret_report, cJSON **ret_right) {
@@ -265,12 +263,44 @@ static void test_rates(void) {
     data_report_finish(&a);
 }
 
+/* The stages of the thread that launches are the annotations in the file, and its polls are those
+ * of the table. */
+static void test_lanes(void) {
+    data_report a;
+    cJSON *all;
+    if (!train(&a, &all))
+        return;
+    const mill_lane *stages = a.report->lanes[0], *polls = a.report->lanes[1];
+    const cJSON *right;
+    int64_t n = 0, time = 0;
+    g_assert_cmpuint(a.report->n_lanes, ==, 2);
+    cJSON_ArrayForEach(right, data_field(all, "stages")) {
+        int64_t start = US * data_integer(right, "cpu_start");
+        uint64_t i = 0;
+        while (i < stages->n && stages->start[i] != start)
+            i++;
+        g_assert_cmpuint(i, <, stages->n);
+        g_assert_cmpint(stages->end[i], ==, start + US * data_integer(right, "cpu_dur"));
+        const char *name = stages->texts[stages->text[i]];
+        g_assert_cmpstr(name, ==, strchr(right->string, ':') + 1);
+        g_assert_cmpint(stages->texts[stages->cls[i]][0], ==, strchr(name, '(')[1]);
+        n++;
+    }
+    g_assert_cmpint((int64_t)stages->n, ==, n);
+    for (uint64_t i = 0; i < polls->n; i++)
+        time += polls->end[i] - polls->start[i];
+    g_assert_cmpint(time, ==, look_int(a.report, "poll_time", NULL));
+    cJSON_Delete(all);
+    data_report_finish(&a);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/communication/data/inventory", test_inventory);
     g_test_add_func("/communication/data/sequence", test_sequence);
     g_test_add_func("/communication/data/waiting", test_waiting);
     g_test_add_func("/communication/data/polls", test_polls);
+    g_test_add_func("/communication/data/lanes", test_lanes);
     g_test_add_func("/communication/data/model", test_model);
     g_test_add_func("/communication/data/rates", test_rates);
     g_test_add_func("/communication/data/corpus", test_corpus);

@@ -38,6 +38,12 @@ static GString *page_of(bench *b, GString **ret_text) {
     return page;
 }
 
+static GString *text_of(bench *b) {
+    GString *text;
+    g_string_free(page_of(b, &text), TRUE);
+    return text;
+}
+
 static void has(const GString *page, const char *part) {
     if (!strstr(page->str, part))
         g_error("the page lacks: %s\nit is: %.3000s", part, page->str);
@@ -91,7 +97,7 @@ static void test_unknown(void) {
     bench *b = html_bench(NULL);
     GString *text;
     add(b, sample_unknown(bench_services(b)), "unknown", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     has(text, "9 223 372 036 854 775 807");
     has(text, "unknown");
     lacks(text, "\nnan");
@@ -249,7 +255,7 @@ static void test_missing(void) {
     GString *text;
     bench_missing(b, "report", "overlap", "rank_0");
     bench_missing(b, "report", "bubble", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     has(text, "No reports.\n");
     has(text, "no report from overlap for rank_0: what makes it failed\n");
     has(text, "no report from bubble: what makes it failed\n");
@@ -277,7 +283,7 @@ static void test_rows(void) {
                                        .at_ns = MILL_UNKNOWN,
                                        .confidence = -1});
     add(b, kit_report_end(r), "r", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     has(text, "\n1 001\n");
     lacks(text, "\n1 002\n");
     has(text, "… and 4998 more rows of 5000");
@@ -306,6 +312,32 @@ static void test_cancel(void) {
     g_assert_cmpint(bench_run(b), ==, MILL_E_CANCELLED);
     g_assert_null(bench_written(b, "x.html"));
     bench_destroy(b);
+}
+
+/* What is common to all devices is told once. */
+static void test_facts(void) {
+    static const char *const names[] = {"H800", "H800", "H20", "A100", "L4", "L40", NULL};
+    bench *b = html_bench(NULL);
+    kit_report *r = kit_report_begin(bench_services(b), "overlap", "O", NULL);
+    kit_table *t = kit_table_begin(r, "devices", "Devices", NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "name", "name", NULL, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        kit_table_row(t);
+        kit_cell_text(t, names[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        kit_figure_int(r, MILL_KIND_COUNT, "sms", "SMs", i ? "device 1" : "device 0", NULL, 132);
+        kit_figure_int(r, MILL_KIND_COUNT, "streams", "streams", i ? "device 1" : "device 0", NULL,
+                       i);
+    }
+    add(b, kit_report_end(r), "overlap", "x");
+    g_autoptr(GString) page = page_of(b, NULL);
+    has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs</p>");
+
+    b = html_bench(NULL);
+    add(b, sample_overlap(bench_services(b)), "overlap", "x");
+    g_autoptr(GString) one = page_of(b, NULL);
+    has(one, "<p class=\"facts soft\">rank 0 · 98 300 activities</p>");
 }
 
 /* ---------------------------------------------------------------- pictures */
@@ -425,7 +457,7 @@ static void test_undrawable(void) {
     bench *b = html_bench(NULL);
     GString *text;
     add(b, curves(b, series, G_N_ELEMENTS(series)), "c", "");
-    g_autoptr(GString) page = page_of(b, &text);
+    text = text_of(b);
     g_assert_cmpuint(html_count(text->str, "No values that can be drawn."), ==, 3);
     has(text, "h: no values that can be drawn.");
     g_string_free(text, TRUE);
@@ -528,6 +560,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/html/overwrite", test_overwrite);
     g_test_add_func("/exporters/html/full-disk", test_full_disk);
     g_test_add_func("/exporters/html/cancel", test_cancel);
+    g_test_add_func("/exporters/html/facts", test_facts);
     g_test_add_func("/exporters/html/waterfall", test_waterfall);
     g_test_add_func("/exporters/html/chart", test_chart);
     g_test_add_func("/exporters/html/many-points", test_many_points);

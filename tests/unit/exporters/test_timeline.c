@@ -3,6 +3,7 @@
  * budget, and lanes that no analysis would make. */
 #include "data.h"
 #include "levels.h"
+#include "picture.h"
 #include "timeline.h"
 
 #include <cjson/cJSON.h>
@@ -322,6 +323,41 @@ static void test_budget(void) {
     }
 }
 
+/* Findings with long texts, and intervals that belong to them; the index of one is wrong. */
+static void test_marks(void) {
+    enum { N = 3000 };
+    g_autofree char *where = g_strnfill(1000, 'w');
+    mill_finding finding = {
+        .size = sizeof finding, .level = MILL_INFO, .rule = "R", .where = where, .at_ns = 10};
+    g_autofree const mill_finding **findings = g_new(const mill_finding *, N);
+    g_autofree span *v = g_new(span, N);
+    g_autofree int64_t *belongs = g_new(int64_t, N);
+    for (int i = 0; i < N; i++) {
+        findings[i] = &finding;
+        v[i] = (span){i * 10, i * 10 + 5, 0, 0};
+        belongs[i] = i == 1 ? N : i / 2;
+    }
+    g_autoptr(GPtrArray) made = lanes_new();
+    g_ptr_array_add(made, lane_of(v, N, 0));
+    ((lane_data *)made->pdata[0])->lane.finding = belongs;
+    mill_report report = report_of(made);
+    report.findings = findings;
+    report.n_findings = N;
+    GString *page = figure(&report, 50000);
+    g_assert_cmpuint(page->len, <=, 50000);
+    g_assert_nonnull(strstr(page->str, "findings have no mark, to keep the page small"));
+    g_assert_nonnull(strstr(page->str, "2000 more findings have no mark"));
+    cJSON *json = data_of(page);
+    cJSON *lane = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "lanes"), 0);
+    cJSON *row = cJSON_GetArrayItem(cJSON_GetObjectItem(lane, "rows"), 0);
+    cJSON *marks = cJSON_GetObjectItem(row, "marks");
+    static const int want[] = {0, 0, 2, 1, 3, 1, 4, 2};
+    for (size_t i = 0; i < G_N_ELEMENTS(want); i++)
+        g_assert_cmpint(cJSON_GetArrayItem(marks, (int)i)->valueint, ==, want[i]);
+    cJSON_Delete(json);
+    g_string_free(page, TRUE);
+}
+
 /* One label and one class for each interval. */
 static void test_many_texts(void) {
     enum { N = 5000 };
@@ -367,6 +403,33 @@ static void test_colours(void) {
             g_assert_true(kinds_class_at(k, i)->colour != kinds_class_at(k, j)->colour ||
                           kinds_class_at(k, i)->hatched != kinds_class_at(k, j)->hatched);
     kinds_destroy(k);
+}
+
+/* A title above the lanes of each device, but not above each lane. */
+static void check_groups(const int64_t *ranks, size_t n, const char *const *want) {
+    static const span v[] = {{0, 10, 0, 0}};
+    g_autoptr(GPtrArray) made = lanes_new();
+    for (size_t i = 0; i < n; i++) {
+        lane_data *d = lane_of(v, 1, 0);
+        d->lane.rank = ranks[i];
+        g_ptr_array_add(made, d);
+    }
+    mill_report report = report_of(made);
+    lanes *l = lanes_create();
+    lanes_add(l, &report);
+    lanes_finish(l, 1000);
+    for (guint i = 0; i < n; i++) {
+        g_autofree char *group = picture_group(l, i);
+        g_assert_cmpstr(group, ==, want[i]);
+    }
+    lanes_destroy(l);
+}
+
+static void test_groups(void) {
+    check_groups((int64_t[]){0, 1, 2}, 3, (const char *[]){"Report", NULL, NULL});
+    check_groups((int64_t[]){0, 0, 1}, 3,
+                 (const char *[]){"Report, rank 0", NULL, "Report, rank 1"});
+    check_groups((int64_t[]){4}, 1, (const char *[]){"Report, rank 4"});
 }
 
 /* ---------------------------------------------------------------- hostile lanes */
@@ -463,8 +526,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/timeline/levels", test_levels);
     g_test_add_func("/timeline/fit", test_fit);
     g_test_add_func("/timeline/budget", test_budget);
+    g_test_add_func("/timeline/marks", test_marks);
     g_test_add_func("/timeline/many-texts", test_many_texts);
     g_test_add_func("/timeline/colours", test_colours);
+    g_test_add_func("/timeline/groups", test_groups);
     g_test_add_func("/timeline/hostile", test_hostile);
     g_test_add_func("/timeline/far", test_far);
     g_test_add_func("/timeline/empty", test_empty);
