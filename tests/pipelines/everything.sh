@@ -28,7 +28,7 @@ diff -rq "$work/1" "$work/4" || fail "--jobs 4 writes other files than --jobs 1"
 cmp "$work/1.txt" "$work/4.txt" || fail "--jobs 4 prints other text than --jobs 1"
 
 for trace in "${traces[@]}"; do
-    for file in "$work/1/${trace##*/}".{md,timeline.json.gz}; do
+    for file in "$work/1/${trace##*/}".{html,md,timeline.json.gz}; do
         [ -s "$file" ] || fail "$file is not there"
     done
     gzip --test "$work/1/${trace##*/}.timeline.json.gz"
@@ -42,4 +42,6 @@ tail -n 1 "$work/1/metrics.prom" | grep -qx "# EOF" || fail "metrics.prom is not
 # Of two profiles that are of one job, the analyses of all ranks together are there too.
 traces=("$TRACEMILL_TEST_DATA"/traces/megatron-tp8-rank[01].json.gz)
 everything 2
-grep -q "^## Ranks against each other" "$work/2/job.md" || fail "job.md does not compare the ranks"
+for file in job.md job.html; do
+    grep -q "Ranks against each other" "$work/2/$file" || fail "$file does not compare the ranks"
+done

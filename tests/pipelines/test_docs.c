@@ -256,6 +256,9 @@ static void test_ready(gconstpointer data) {
         g_ptr_array_add(words, g_strdup("sample.json.gz"));
     if (strstr(text, "${base}") != NULL)
         set(words, "base", "sample.json.gz");
+    g_autofree char *page = in_folder("page.html");
+    if (strstr(text, "${page}") != NULL)
+        set(words, "page", page);
     if (strstr(text, "${out}") != NULL)
         set(words, "out", folder);
     g_ptr_array_add(words, NULL);
@@ -263,6 +266,7 @@ static void test_ready(gconstpointer data) {
     g_assert_cmpstr(o.err, ==, "");
     g_assert_cmpint(o.exit_code, ==, 0);
     g_assert_cmpstr(o.out, !=, "");
+    g_assert_true(g_file_test(page, G_FILE_TEST_EXISTS) == (strstr(text, "${page}") != NULL));
     if (strstr(text, "${out}") != NULL)
         check_written(text);
     g_assert_cmpint(nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS), ==, 0);
