@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 #include <glib/gstdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

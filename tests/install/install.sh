@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs Tracemill into an empty prefix, then builds, tests and runs the plugin template against
-# it with each compiler, from a folder outside the tree; then moves the prefix and runs again.
+# Installs Tracemill into an empty prefix, then writes each kind of project with it, in each language,
+# builds and tests them with each compiler in empty folders; then moves the prefix and runs again.
 set -euo pipefail
 umask 022 # the host refuses plugins that others may write to
 unset DESTDIR PKG_CONFIG_PATH PKG_CONFIG_LIBDIR TRACEMILL_PLUGIN_PATH MALLOC_PERTURB_
@@ -38,21 +38,38 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tracemill.pc)")
 export PKG_CONFIG_PATH
 tracemill=$prefix/bin/tracemill
 
+declare -A cxx=([gcc]=g++ [clang]=clang++)
+
+# project KIND NAME COMPILER LANGUAGE: what `tracemill new` writes builds without a warning, passes its
+# own test, and exports nothing but the module.
+project() {
+    local kind=$1 name=$2 compiler=$3 language=$4
+    local folder=$work/$kind-$compiler-$language symbols
+    quietly "$tracemill" new "$kind" "$name" --language "$language" --dir "$folder"
+    CC=$compiler CXX=${cxx[$compiler]} quietly meson setup "$folder/build" "$folder" --werror
+    quietly meson test -C "$folder/build" --print-errorlogs
+    symbols=$(nm -D --defined-only "$folder"/build/*.so | awk '{ print $3 }')
+    [ "$symbols" = mill_module_v1 ] || fail "$folder exports more than the module: $symbols"
+}
+
 for compiler in gcc clang; do
     if ! command -v $compiler >/dev/null; then
         echo "# no $compiler here: not tried"
         continue
     fi
-    echo "# the template, with $compiler"
-    plugin=$work/$compiler
-    cp -r "$(pkg-config --variable=templatedir tracemill)" "$plugin"
-    CC=$compiler quietly meson setup "$plugin/build" "$plugin" --werror
-    quietly meson test -C "$plugin/build" --print-errorlogs
-    symbols=$(nm -D --defined-only "$plugin/build/acme-busy.so" | awk '{ print $3 }')
-    [ "$symbols" = mill_module_v1 ] || fail "exports more than the module: $symbols"
-    says "Busy time of each device" \
-        "$tracemill" run --plugin-path "$plugin/build" "$plugin/pipeline.ini" "$sample"
+    for language in c c++; do
+        echo "# projects of their own: $compiler, $language"
+        project stage acme.busy $compiler $language
+        project reader acme.csv $compiler $language
+        project exporter acme.figures $compiler $language
+        project type org.acme.fit/1 $compiler $language
+    done
 done
+
+echo "# a stage of one's own among the others, on a real profile"
+plugin=$work/stage-gcc-c
+says "Busy time of each device" \
+    "$tracemill" run --plugin-path "$plugin/build" "$plugin/pipeline.ini" "$sample"
 
 echo "# installed: found without --plugin-path"
 quietly meson install -C "$plugin/build"
@@ -65,3 +82,4 @@ tracemill=$work/elsewhere/bin/tracemill
 cd / # nor relative to the working directory
 says "Longest activities" "$tracemill" run "$plugin/pipeline.ini" "$sample"
 says "exposed" "$tracemill" run overlap "$sample"
+says "a stage acme.moved" "$tracemill" new stage acme.moved --dir "$work/moved"

@@ -15,7 +15,7 @@ def tables(*options):
     return {table["id"]: table["rows"] for table in json.loads(out)["reports"][0]["tables"]}
 
 
-class Busy(unittest.TestCase):
+class Stage(unittest.TestCase):
     def test_overlapping_streams_count_once(self):
         # device 0: [100, 110) and [105, 125.5) overlap, [130, 140) stands alone
         rows = [row[:4] for row in tables()["devices"]]
