@@ -71,6 +71,19 @@ plugin=$work/stage-gcc-c
 says "Busy time of each device" \
     "$tracemill" run --plugin-path "$plugin/build" "$plugin/pipeline.ini" "$sample"
 
+echo "# the guide: its plugin and the test of it, with the installed harness"
+awk -v kind=c -v page=sdk/README.md -f "$source/tests/guide/extract.awk" "$source/sdk/README.md" >"$work/guide.c"
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    # shellcheck disable=SC2046 # several words
+    quietly $compiler -std=c11 -Wall -Wextra -Wpedantic -Wno-unused-function -Werror -o "$work/guide" \
+        "$work/guide.c" $(pkg-config --cflags --libs tracemill-test)
+    says "checks passed, 0 failed" "$work/guide"
+done
+
+echo "# the guide: the first plugin, as it says"
+quietly "$source/tests/guide/first_plugin.sh" "$prefix"
+
 echo "# installed: found without --plugin-path"
 quietly meson install -C "$plugin/build"
 says "acme.busy" "$tracemill" list

@@ -163,6 +163,7 @@ typedef struct mill_option {
  * there are several */
 #define MILL_PORT_ITEMS 8u
 
+/* An input or output of a stage class. */
 typedef struct mill_port {
     const char *name; /* [a-z][a-z0-9-]*; NULL ends the array */
     const char *type; /* a type id such as "mill.trace/1" */
@@ -250,6 +251,7 @@ typedef struct mill_stage {
 #define MILL_STAGE_HEAD                                                                            \
     (uint32_t)sizeof(mill_stage), (uint32_t)sizeof(mill_option), (uint32_t)sizeof(mill_port)
 
+/* What a plugin exports: its name, the stage classes and types in it. */
 typedef struct mill_module {
     uint32_t magic;                /* MILL_MAGIC */
     uint16_t abi_major, abi_minor; /* of the header it was built with */

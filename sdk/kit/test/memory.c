@@ -43,6 +43,7 @@ struct kt_watched {
     block *blocks;
     size_t n_blocks;
     char *root;
+    size_t root_size;
     _Atomic int protection;
     _Atomic bool misused;
     _Atomic bool misused_write;
@@ -172,9 +173,15 @@ void *kt_watched_alloc(kt_watched *w, size_t size) {
     w->at += whole;
     memset(at + size, GUARD, whole - size);
     w->blocks[w->n_blocks++] = (block){at, size};
-    if (!w->root)
+    if (!w->root) {
         w->root = at;
+        w->root_size = size;
+    }
     return at;
+}
+
+size_t kt_watched_root_size(kt_watched *w) {
+    return w->root_size;
 }
 
 void *kt_watched_root(kt_watched *w) {

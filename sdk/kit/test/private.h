@@ -39,6 +39,7 @@ kt_watched *kt_watched_create(void);
 void *kt_watched_alloc(kt_watched *w, size_t size);
 /* The first block. */
 void *kt_watched_root(kt_watched *w);
+size_t kt_watched_root_size(kt_watched *w);
 /* PROT_NONE, PROT_READ, or PROT_READ | PROT_WRITE. */
 void kt_watched_protect(kt_watched *w, int protection);
 /* Drops the content: all of it may be zeros afterwards. */

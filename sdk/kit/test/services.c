@@ -6,6 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <tracemill/attribution.h>
+#include <tracemill/chunk_times.h>
+#include <tracemill/expert_load.h>
+#include <tracemill/expert_plan.h>
+#include <tracemill/schedule.h>
+#include <tracemill/trace.h>
+
 static kt_pass *pass_of(mill_run *run) {
     return (kt_pass *)run;
 }
@@ -237,6 +244,26 @@ static const kt_posted *find_posted(const kt_pass *p, uint32_t port, const char 
     return NULL;
 }
 
+/* Bytes of the smallest struct that is a value of a mill.* type; 0: of another one. */
+static size_t least_size(const char *type) {
+    static const struct {
+        const char *type;
+        size_t size;
+    } known[] = {
+        {MILL_TYPE_TRACE, sizeof(mill_trace)},
+        {MILL_TYPE_REPORT, sizeof(mill_report)},
+        {MILL_TYPE_ATTRIBUTION, sizeof(mill_attribution)},
+        {MILL_TYPE_CHUNK_TIMES, sizeof(mill_chunk_times)},
+        {MILL_TYPE_SCHEDULE, sizeof(mill_schedule)},
+        {MILL_TYPE_EXPERT_LOAD, sizeof(mill_expert_load)},
+        {MILL_TYPE_EXPERT_PLAN, sizeof(mill_expert_plan)},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].type, type) == 0)
+            return known[i].size;
+    return 0;
+}
+
 /* What is wrong with the value itself, or NULL. */
 static const char *misfit(const kt_pass *p, const mill_port *port, const kt_value *v,
                           const void *data) {
@@ -247,6 +274,11 @@ static const char *misfit(const kt_pass *p, const mill_port *port, const kt_valu
         return "a value that was posted before";
     if (!v && strncmp(port->type, "mill.", 5) == 0)
         return "a value that is not from value_alloc";
+    size_t least = least_size(port->type),
+           has = v && v->memory ? kt_watched_root_size(v->memory) : 0;
+    if (least > 0 &&
+        (has < least || *(const uint32_t *)data < least || *(const uint32_t *)data > has))
+        return "something else (its `size` does not fit the type)";
     if (!v && (!type || !type->free))
         return "a value that is not from value_alloc, and its type has no `free`";
     return NULL;

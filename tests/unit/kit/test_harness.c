@@ -69,6 +69,7 @@ static const mill_port probe_outputs[] = {
     {.name = "out", .type = "test.x/1"},
     {.name = "own", .type = "test.own/1", .flags = MILL_PORT_OPTIONAL},
     {.name = "parts", .type = "test.x/1", .flags = MILL_PORT_ITEMS},
+    {.name = "report", .type = MILL_TYPE_REPORT, .flags = MILL_PORT_OPTIONAL},
     {.name = NULL},
 };
 static const mill_stage probe = {
@@ -237,6 +238,11 @@ static mill_status posts_own_memory(mill_run *run, const options *o, state *s) {
     static int64_t data;
     (void)o, (void)s;
     return mill_output(run, 0, &data);
+}
+
+static mill_status posts_no_report(mill_run *run, const options *o, state *s) {
+    (void)o, (void)s;
+    return mill_output(run, 3, mill_value_alloc(run, NULL, sizeof(mill_report)));
 }
 
 static mill_status emits_twice(mill_run *run, const options *o, state *s) {
@@ -408,6 +414,8 @@ static const wrong wrongs[] = {
     {"twice", posts_twice, NULL, "`run` of item a: posts twice on output \"out\""},
     {"own-memory", posts_own_memory, NULL,
      "posts a value that is not from value_alloc, and its type has no `free` on output \"out\""},
+    {"no-report", posts_no_report, NULL,
+     "posts something else (its `size` does not fit the type) on output \"report\""},
     {"emit-twice", emits_twice, NULL, "emits two items with one sub-key on output \"parts\""},
     {"never", never_posts, NULL, "`close`: began a value that it never posted"},
     {"cause", no_cause, NULL, "`run` of item a: fails with -1 and gives no cause (use mill_fail)"},
