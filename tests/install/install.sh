@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs Tracemill into an empty prefix, then writes each kind of project with it, in each language,
-# builds and tests them with each compiler in empty folders; then moves the prefix and runs again.
+# builds and tests them with each compiler in empty folders, and the examples; then moves the prefix and
+# runs again.
 set -euo pipefail
 umask 022 # the host refuses plugins that others may write to
 unset DESTDIR PKG_CONFIG_PATH PKG_CONFIG_LIBDIR TRACEMILL_PLUGIN_PATH MALLOC_PERTURB_
@@ -65,6 +66,15 @@ for compiler in gcc clang; do
         project type org.acme.fit/1 $compiler $language
     done
 done
+
+echo "# the examples"
+for example in nsys latency; do
+    cp -r "$(pkg-config --variable=examplesdir tracemill)/$example" "$work"
+    quietly meson setup "$work/$example/build" "$work/$example" --werror
+    quietly meson test -C "$work/$example/build" --print-errorlogs
+done
+says "Waits between launch and start" \
+    "$tracemill" run --plugin-path "$work/latency/build" "$work/latency/pipeline.ini" "$sample"
 
 echo "# a stage of one's own among the others, on a real profile"
 plugin=$work/stage-gcc-c

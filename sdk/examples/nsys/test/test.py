@@ -158,7 +158,7 @@ class Reader(unittest.TestCase):
         name = self.export("one")
         with open(self.path(name), "rb") as file:
             whole = file.read()
-        for length in range(1, len(whole), 1999):
+        for length in range(1, len(whole), 4999):
             self.write("cut.sqlite", whole[:length])
             result = self.run_on("cut.sqlite")
             self.assertEqual(result.returncode, 65, (length, result.stderr))
@@ -167,7 +167,7 @@ class Reader(unittest.TestCase):
         name = self.export("one")
         with open(self.path(name), "rb") as file:
             whole = file.read()
-        for at in range(100, len(whole), 1733):
+        for at in range(100, len(whole), 4333):
             self.write("bad.sqlite", whole[:at] + b"\xff" * 64 + whole[at + 64:])
             result = self.run_on("bad.sqlite")
             self.assertIn(result.returncode, (0, 65), (at, result.stderr))
