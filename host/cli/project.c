@@ -85,7 +85,7 @@ static bool read_file(reading *r, const char *path, const char *name, GError **e
     put_names(shown, name, strlen(name), r->names);
     put_names(content, text, length, r->names);
     project_file *file = g_new(project_file, 1);
-    *file = (project_file){.length = content->len, .program = g_access(path, X_OK) == 0};
+    *file = (project_file){.length = content->len};
     file->path = g_string_free(shown, FALSE);
     file->text = g_string_free(content, FALSE);
     add(r->files, file);
@@ -157,7 +157,7 @@ static bool write_file(const project_file *file, const char *path, GPtrArray *ma
                        GError **error) {
     if (!make_parents(path, made, error))
         return false;
-    int fd = g_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file->program ? 0777 : 0666);
+    int fd = g_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return fail(error, "make the file", path);
     g_ptr_array_add(made, g_strdup(path));

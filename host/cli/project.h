@@ -19,7 +19,6 @@ typedef struct project_file {
     char *path; /* from the project's folder */
     char *text;
     gsize length;
-    bool program; /* may be executed */
 } project_file;
 
 /* The files of a project, in order of their paths: those of the template's folder but for c++/, or
