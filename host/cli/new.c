@@ -166,6 +166,8 @@ static bool parse(request *r, int argc, char **argv) {
                       "needs a kind (" KINDS ") and a name");
     r->kind = argv[1];
     r->name = argv[2];
+    if (r->dir != NULL && *r->dir == '\0')
+        return refuse("leave it out, or name a folder", "--dir has no text");
     return check_kind(r->kind) && check_language(r) && make_names(r);
 }
 
