@@ -23,8 +23,10 @@ static void init_module(const mill_module *module) {
 static const mill_stage *find_stage(const mill_module *module, const char *name) {
     kt_text names = {0};
     for (const mill_stage *const *s = module->stages; s && *s; s++) {
-        if (strcmp((*s)->name, name) == 0)
+        if (strcmp((*s)->name, name) == 0) {
+            kt_text_clear(&names);
             return *s;
+        }
         kt_text_addf(&names, "%s%s", names.n > 0 ? ", " : "", (*s)->name);
     }
     kt_mistake("module %s has no class \"%s\"; it has: %s", module->id, name, kt_text_of(&names));
