@@ -2,6 +2,8 @@
 /* Text of a profile inside a page. */
 #include "escape.h"
 
+#include <stdbool.h>
+
 static void entity(GString *page, gunichar c) {
     switch (c) {
     case '&':
