@@ -137,6 +137,19 @@ static void two_values(kit_test *t) {
     kit_test_run(t);
 }
 
+static mill_status crashes(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)run, (void)o;
+    s->kept = (const volatile int64_t *)(uintptr_t)4096;
+    return *s->kept ? MILL_OK : MILL_GATE;
+}
+static void crash(kit_test *t) {
+    probe_behave(crashes, NULL);
+    kit_test_run(t);
+}
+
+static void test_crash(void) {
+    mistaken("*the program crashes in `run` of probe, item a*", crash);
+}
 static void test_no_class(void) {
     mistaken("*module test.probe has no class \"prod\"; it has: probe*", no_class);
 }
@@ -191,6 +204,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/harness/good/own", test_own);
     g_test_add_func("/harness/good/files", test_files);
     g_test_add_func("/harness/failures", test_failures);
+    g_test_add_func("/harness/crash", test_crash);
     g_test_add_func("/harness/mistakes/class", test_no_class);
     g_test_add_func("/harness/mistakes/port", test_no_port);
     g_test_add_func("/harness/mistakes/values", test_two_values);
