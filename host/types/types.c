@@ -55,17 +55,20 @@ static const mill_type expert_plan_type = {
     .help = "which expert each physical slot of each layer holds",
 };
 
+/* A value of a plugin of 1.0 ends with this field, however many came after it. */
+#define SIZE_1_0(type, last) (offsetof(type, last) + sizeof(((type *)NULL)->last))
+
 static const struct {
     const mill_type *type;
     uint32_t least_size;
 } known[] = {
-    {&trace_type, sizeof(mill_trace)},
-    {&report_type, sizeof(mill_report)},
-    {&attribution_type, sizeof(mill_attribution)},
-    {&chunk_times_type, sizeof(mill_chunk_times)},
-    {&schedule_type, sizeof(mill_schedule)},
-    {&expert_load_type, sizeof(mill_expert_load)},
-    {&expert_plan_type, sizeof(mill_expert_plan)},
+    {&trace_type, SIZE_1_0(mill_trace, timers)},
+    {&report_type, SIZE_1_0(mill_report, n_series)},
+    {&attribution_type, SIZE_1_0(mill_attribution, busy)},
+    {&chunk_times_type, SIZE_1_0(mill_chunk_times, methods)},
+    {&schedule_type, SIZE_1_0(mill_schedule, live)},
+    {&expert_load_type, SIZE_1_0(mill_expert_load, ranks)},
+    {&expert_plan_type, SIZE_1_0(mill_expert_plan, layer)},
 };
 
 const mill_type *types_find(const char *id) {
