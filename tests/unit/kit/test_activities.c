@@ -462,8 +462,8 @@ static bool belongs(const round *r, const activity *a, int64_t device, const kit
             first = MIN(first, r->activities[i].start);
             end = MAX(end, r->activities[i].start + r->activities[i].dur);
         }
-    bool late = o->to ? a->start >= first + o->to || (a->start >= window->end && window->end < end)
-                      : o->clip && a->start >= window->end;
+    bool is_cut = o->clip || (o->to && o->to < end - first);
+    bool late = (o->to && a->start >= first + o->to) || (is_cut && a->start >= window->end);
     bool early = o->from ? a->start < first + o->from : a->start < window->start;
     return !late && !early;
 }
