@@ -14,6 +14,7 @@
 #include "cli/inspect.h"
 #include "cli/list.h"
 #include "cli/manual.h"
+#include "cli/new.h"
 #include "config/problems.h"
 #include "config/suggest.h"
 #include "engine/engine.h"
@@ -28,6 +29,7 @@ static const named_command commands[] = {
     {"list", list_main, "show the modules found, and why some can't be used"},
     {"inspect", inspect_main, "show a stage class: its ports, its options, a stanza to paste"},
     {"graph", graph_main, "show how the stages of a pipeline are connected"},
+    {"new", new_main, "write a project of your own: a stage, reader, exporter or type"},
     {"help", help_main, "show this, or the options of a command"},
     {"version", version_main, "show the version and the plugin ABI"},
     {0},

@@ -16,6 +16,7 @@ static bool read_build_file(place *p, const char *dir) {
         return false;
     p->plugin_dirs = g_key_file_get_string_list(file, "build-tree", "plugins", NULL, NULL);
     p->data_dir = g_key_file_get_string(file, "build-tree", "data", NULL);
+    p->template_dir = g_key_file_get_string(file, "build-tree", "template", NULL);
     if (!p->plugin_dirs)
         p->plugin_dirs = g_new0(char *, 1);
     return p->data_dir != NULL;
@@ -32,6 +33,8 @@ place *place_create(const char *program) {
         p->plugin_dirs[0] = g_canonicalize_filename(PATHS_PLUGINS, dir);
         p->data_dir = g_canonicalize_filename(PATHS_DATA, dir);
     }
+    if (p->template_dir == NULL)
+        p->template_dir = g_build_filename(p->data_dir, "template", NULL);
     return p;
 }
 
@@ -41,5 +44,6 @@ void place_destroy(place *p) {
     g_free(p->program);
     g_strfreev(p->plugin_dirs);
     g_free(p->data_dir);
+    g_free(p->template_dir);
     g_free(p);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* Beside a program that lies in its build tree: a key file with the group [build-tree] and the keys
- * `plugins` (list of folders) and `data` (the source's etc folder). Never installed. */
+ * `plugins` (list of folders), `data` (the source's etc folder) and `template`. Never installed. */
 #define PLACE_BUILD_FILE "build-tree.ini"
 
 typedef struct place {
@@ -15,6 +15,7 @@ typedef struct place {
     bool built;         /* in its build tree */
     char **plugin_dirs; /* absolute; NULL-terminated; they need not exist */
     char *data_dir;     /* ${tracemill:data}: etc/ of the source, or its installed copy */
+    char *template_dir; /* sdk/template of the source, or its installed copy */
 } place;
 
 /* `program` NULL: the running one. Never NULL. */

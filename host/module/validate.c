@@ -41,8 +41,7 @@ static bool is_key(const char *name) {
     return strnlen(name, MAX_KEY + 1) <= (size_t)MAX_KEY && document_is_name(name);
 }
 
-/* NAME/REVISION, the name as validate_name has it. */
-static bool is_type_id(const char *id) {
+bool validate_type_id(const char *id) {
     const char *slash = id ? strchr(id, '/') : NULL;
     if (!slash)
         return false;
@@ -252,7 +251,7 @@ static bool check_ports(module *m, const stage_class *c, bool is_input) {
             if (strcmp(ports[j].name, p->name) == 0)
                 return module_refuse(m, "class \"%s\", %s \"%s\": it is declared twice: rename one",
                                      cls, where, p->name);
-        if (!is_type_id(p->type))
+        if (!validate_type_id(p->type))
             return module_refuse(m,
                                  "class \"%s\", %s \"%s\": its type is %s, not an id such as "
                                  "mill.trace/1",
@@ -288,7 +287,7 @@ bool validate_class(module *m, const stage_class *c) {
 }
 
 bool validate_type(module *m, const mill_type *t) {
-    if (!is_type_id(t->id))
+    if (!validate_type_id(t->id))
         return module_refuse(m, "type %u has %s as its id, not one such as org.acme.fit/1",
                              m->types->len, t->id ? t->id : "NULL");
     if (g_str_has_prefix(t->id, "mill."))

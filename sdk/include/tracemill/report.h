@@ -149,6 +149,11 @@ MILL_STATIC_ASSERT(sizeof(mill_report) == 136, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_figure) == 56, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_table) == 56, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_lane) == 120, "mill.report/1");
+MILL_STATIC_ASSERT(sizeof(mill_table_column) == 48, "mill.report/1");
+MILL_STATIC_ASSERT(sizeof(mill_note) == 24, "mill.report/1");
+MILL_STATIC_ASSERT(sizeof(mill_finding) == 80, "mill.report/1");
+MILL_STATIC_ASSERT(sizeof(mill_series) == 80, "mill.report/1");
+MILL_STATIC_ASSERT(sizeof(mill_datum) == 8, "mill.report/1");
 #endif
 
 #ifdef __cplusplus

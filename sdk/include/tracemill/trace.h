@@ -403,8 +403,17 @@ static inline const char *mill_gpu_kind(const mill_trace *t, uint64_t row) {
 
 #if UINTPTR_MAX == UINT64_MAX
 MILL_STATIC_ASSERT(sizeof(mill_column) == 16, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_texts) == 40, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_names) == 88, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_devices) == 72, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_streams) == 56, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_threads) == 72, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_gpu) == 216, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_cpu) == 136, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_flows) == 88, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_collectives) == 184, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_counters) == 72, "mill.trace/1");
+MILL_STATIC_ASSERT(sizeof(mill_diagnostics) == 88, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_syncs) == 168, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_timers) == 136, "mill.trace/1");
 MILL_STATIC_ASSERT(sizeof(mill_trace) == 1576, "mill.trace/1");

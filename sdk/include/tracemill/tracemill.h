@@ -480,6 +480,7 @@ MILL_STATIC_ASSERT(offsetof(mill_module, abi_minor) == 6, "frozen");
 MILL_STATIC_ASSERT(offsetof(mill_module, size) == 8, "frozen");
 #if UINTPTR_MAX == UINT64_MAX
 MILL_STATIC_ASSERT(sizeof(mill_module) == 96, "ABI 1.0");
+MILL_STATIC_ASSERT(sizeof(mill_run) == 8, "ABI 1.0");
 MILL_STATIC_ASSERT(sizeof(mill_stage) == 120, "ABI 1.0");
 MILL_STATIC_ASSERT(sizeof(mill_option) == 80, "ABI 1.0");
 MILL_STATIC_ASSERT(sizeof(mill_port) == 32, "ABI 1.0");

@@ -174,17 +174,20 @@ static void test_place(void) {
     g_assert_true(g_str_has_suffix(installed->plugin_dirs[0], "/tracemill/plugins"));
     g_assert_cmpuint(g_strv_length(installed->plugin_dirs), ==, 1);
     g_assert_true(g_str_has_prefix(installed->data_dir, prefix));
+    g_assert_true(g_str_has_prefix(installed->template_dir, installed->data_dir));
+    g_assert_true(g_str_has_suffix(installed->template_dir, "/template"));
 
     /* A build tree's own folders are trusted; the file beside the program says which they are. */
     make_file("a/x.so", "");
     set_mode("a", 0777);
     g_autofree char *text =
-        g_strdup_printf("[build-tree]\nplugins=%s/a;%s/b;\ndata=/src/etc\n", root, root);
+        g_strdup_printf("[build-tree]\nplugins=%s/a;%s/b;\ndata=/src/etc\ntemplate=/src/sdk\n", root, root);
     make_file("prefix/bin/" PLACE_BUILD_FILE, text);
     g_autoptr(place) built = place_create(program);
     g_assert_true(built->built);
     g_assert_cmpuint(g_strv_length(built->plugin_dirs), ==, 2);
     g_assert_cmpstr(built->data_dir, ==, "/src/etc");
+    g_assert_cmpstr(built->template_dir, ==, "/src/sdk");
     g_autofree char *found = search(NULL, NULL, built, false);
     g_assert_cmpstr(found, ==, "a/x.so\n");
     tear_down();

@@ -1,20 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* acme.busy: how long each GPU works, and which of its activities take longest. */
+/* acme.thing: how long each GPU works, and which of its activities take longest. */
 #include <tracemill/kit/report.h>
 #include <tracemill/trace.h>
 
 /* ---------------------------------------------------------------- options */
 
 /* The host reads, checks and fills these in before it calls anything below. */
-typedef struct busy_options {
+typedef struct settings {
     int64_t top;
-} busy_options;
+} settings;
 
 static const mill_option options[] = {
     {
         .name = "top",
         .type = MILL_OPT_INT,
-        .offset = MILL_OPT_OFF(busy_options, top, INT),
+        .offset = MILL_OPT_OFF(settings, top, INT),
         .def = "10",
         .min = 1,
         .max = 100,
@@ -132,8 +131,8 @@ static void report_longest(kit_report *report, const mill_trace *t, const rankin
 
 /* Called once per profile, on any thread. Scratch memory is freed by the host on return, so there
  * is nothing to clean up on any path. */
-static mill_status busy_run(mill_run *run, const void *opts, void *state) {
-    const busy_options *o = opts;
+static mill_status stage_run(mill_run *run, const void *opts, void *state) {
+    const settings *o = opts;
     const mill_trace *t = mill_input(run, 0, 0);
     const char *path = mill_at(t, t->path);
     device_time *devices = mill_scratch(run, t->devices.n * sizeof *devices);
@@ -158,7 +157,7 @@ static mill_status busy_run(mill_run *run, const void *opts, void *state) {
         add_to_ranking(&longest, (activity){row, dur});
     }
 
-    report = kit_report_begin(run, "acme_busy", "Busy time", path);
+    report = kit_report_begin(run, "acme_thing", "Busy time", path);
     if (t->gpu.n == 0)
         kit_note(
             report, MILL_WARNING, "no_activities",
@@ -168,27 +167,27 @@ static mill_status busy_run(mill_run *run, const void *opts, void *state) {
     return mill_output(run, 0, kit_report_end(report));
 }
 
-static const mill_stage busy = {
+static const mill_stage stage = {
     MILL_STAGE_HEAD,
-    .name = "acme.busy",
+    .name = "acme.thing",
     .summary = "Busy time of each device, and its longest activities",
     .inputs = inputs,
     .outputs = outputs,
     .options = options,
-    .options_size = sizeof(busy_options),
-    .run = busy_run,
+    .options_size = sizeof(settings),
+    .run = stage_run,
 };
 
 /* ---------------------------------------------------------------- the module */
 
-static const mill_stage *const stages[] = {&busy, NULL};
+static const mill_stage *const stages[] = {&stage, NULL};
 
 MILL_EXPORT const mill_module mill_module_v1 = {
     MILL_MODULE_HEAD,
-    .id = "org.acme.busy",
-    .version = "1.0.0",
-    .license = "Apache-2.0",
-    .author = "Acme",
+    .id = "org.acme.thing",
+    .version = "0.1.0",
+    .license = "LicenseRef-undecided", /* yours, as an SPDX expression */
+    .author = "The author of acme.thing",
     .summary = "How busy the devices of a profile are",
     .built_with = MILL_BUILT_WITH,
     .stages = stages,

@@ -1,0 +1,10 @@
+-- Few columns, as old versions had: no processes, no launch shapes; and whole graphs, a nameless kernel,
+-- a kernel that ends before it starts.
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO StringIds VALUES (1, 'gemm');
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL, deviceId INT NOT NULL, streamId INT NOT NULL, shortName INT NOT NULL);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 3000, 2, 7, 1), (4000, 5000, 2, 7, 99), (9000, 8000, 2, 7, 1);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, deviceId INT, streamId INT);
+INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (6000, 7000, 2, 7), (7000, 7500, 2, 7);
+CREATE TABLE TARGET_INFO_GPU (id INT NOT NULL, name TEXT NOT NULL);
+INSERT INTO TARGET_INFO_GPU VALUES (2, 'Tesla V100');
