@@ -104,7 +104,8 @@ mill_report *sample_overlap(mill_run *run) {
                                    .cost_ns = 1761000,
                                    .gain_ns = MILL_UNKNOWN,
                                    .confidence = 0.8,
-                                   .at_ns = 115100000});
+                                   .at_ns = 115100000,
+                                   .at_base_ns = MILL_UNKNOWN});
     pictures(r);
     return kit_report_end(r);
 }
