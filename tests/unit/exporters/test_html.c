@@ -314,6 +314,22 @@ static void test_cancel(void) {
     bench_destroy(b);
 }
 
+/* By what chunks were told: twice by annotation, by rule, and what was not used. */
+static mill_report *methods(bench *b) {
+    static const char *const rows[][2] = {
+        {"annotation", "yes"}, {"annotation", "yes"}, {"rule", "yes"}, {"sequence", "no"}};
+    kit_report *r = kit_report_begin(bench_services(b), "chunks", "C", NULL);
+    kit_table *t = kit_table_begin(r, "methods", "Methods", NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "method", "method", NULL, NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "used", "used", NULL, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        kit_table_row(t);
+        kit_cell_text(t, rows[i][0]);
+        kit_cell_text(t, rows[i][1]);
+    }
+    return kit_report_end(r);
+}
+
 /* What is common to all devices is told once. */
 static void test_facts(void) {
     static const char *const names[] = {"H800", "H800", "H20", "A100", "L4", "L40", NULL};
@@ -330,9 +346,14 @@ static void test_facts(void) {
         kit_figure_int(r, MILL_KIND_COUNT, "streams", "streams", i ? "device 1" : "device 0", NULL,
                        i);
     }
+    kit_figure_text(r, "window_rule", "w", NULL, NULL, "steps 2-5");
+    kit_figure_int(r, MILL_KIND_COUNT, "diagnostics", "d", NULL, NULL, 1);
     add(b, kit_report_end(r), "overlap", "x");
+    add(b, methods(b), "chunks", "x");
     g_autoptr(GString) page = page_of(b, NULL);
-    has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs</p>");
+    has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs · "
+              "window: steps 2-5 · 1 diagnostic of the reader · F, B, W by annotation, "
+              "rule</p>");
 
     b = html_bench(NULL);
     add(b, sample_overlap(bench_services(b)), "overlap", "x");
