@@ -100,11 +100,22 @@ static mill_status html_run(mill_run *run, const void *opts, void *state) {
     return MILL_OK;
 }
 
-/* Each page tells of all that is missing: which page it was meant for is not known. */
-static void tell_missing(mill_run *run, page *p) {
+static bool is_elsewhere(const html_state *s, const page *here, const char *key) {
+    GHashTableIter pages;
+    gpointer p;
+    g_hash_table_iter_init(&pages, s->pages);
+    while (g_hash_table_iter_next(&pages, NULL, &p))
+        if (p != here && page_has(p, key))
+            return !page_has(here, key);
+    return false;
+}
+
+/* Each page tells of what is missing of its keys, and of those that no page has. */
+static void tell_missing(mill_run *run, const html_state *s, page *p) {
     const char *stage, *key;
     for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++)
-        page_missing(p, stage, key);
+        if (!is_elsewhere(s, p, key))
+            page_missing(p, stage, key);
 }
 
 static mill_status html_finish(mill_run *run, const void *opts, void *state) {
@@ -119,7 +130,7 @@ static mill_status html_finish(mill_run *run, const void *opts, void *state) {
     g_hash_table_iter_init(&pages, s->pages);
     while (!status && g_hash_table_iter_next(&pages, &path, &p)) {
         g_autoptr(GString) text = g_string_new(NULL);
-        tell_missing(run, p);
+        tell_missing(run, s, p);
         page_end(p, text, &options);
         status = append(run, path, o->overwrite, text);
     }

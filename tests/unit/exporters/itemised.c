@@ -19,6 +19,10 @@ static const char **set_options(const mill_stage *stage, char *opts) {
 }
 
 bench *itemised_run(const char *module_path, const char *const *keys) {
+    return itemised_run_missing(module_path, keys, NULL);
+}
+
+bench *itemised_run_missing(const char *module_path, const char *const *keys, const char *missing) {
     const mill_module *module = bench_open(module_path);
     const mill_stage *stage = module->stages[0];
     bench *b = bench_create(module, stage->name);
@@ -35,6 +39,8 @@ bench *itemised_run(const char *module_path, const char *const *keys) {
         g_assert_cmpint(bench_item(b), ==, MILL_OK);
     }
     *path = "${item}.out";
+    if (missing)
+        bench_missing(b, "report", "bubble", missing);
     g_assert_cmpint(bench_end(b), ==, MILL_OK);
     g_assert_null(bench_written(b, "${item}.out"));
     return b;

@@ -9,4 +9,7 @@
  * key, in order; what it wrote is at "KEY.out". keys: NULL-terminated. Returns the bench. */
 bench *itemised_run(const char *module, const char *const *keys);
 
+/* The same, where the stage `bubble` has failed for a key. */
+bench *itemised_run_missing(const char *module_path, const char *const *keys, const char *missing);
+
 #endif

@@ -243,3 +243,19 @@ mill_report *sample_empty(mill_run *run) {
     kit_table_begin(r, "no_columns", "A table without columns", NULL);
     return kit_report_end(r);
 }
+
+/* By what chunks were told: twice by annotation, by rule, and what was not used. */
+mill_report *sample_methods(mill_run *run) {
+    static const char *const rows[][2] = {
+        {"annotation", "yes"}, {"annotation", "yes"}, {"rule", "yes"}, {"sequence", "no"}};
+    kit_report *r = kit_report_begin(run, "chunks", "C", NULL);
+    kit_table *t = kit_table_begin(r, "methods", "Methods", NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "method", "method", NULL, NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "used", "used", NULL, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        kit_table_row(t);
+        kit_cell_text(t, rows[i][0]);
+        kit_cell_text(t, rows[i][1]);
+    }
+    return kit_report_end(r);
+}

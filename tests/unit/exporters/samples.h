@@ -14,4 +14,7 @@ mill_report *sample_wide(mill_run *run);    /* tables of many columns and of lon
 mill_report *sample_fine(mill_run *run);    /* tables with times finer than 1 µs */
 mill_report *sample_empty(mill_run *run);   /* an id and a title, and a table without rows */
 
+/* The table of chunks that tells by what they were told. */
+mill_report *sample_methods(mill_run *run);
+
 #endif

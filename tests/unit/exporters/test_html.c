@@ -250,6 +250,16 @@ static void test_item_paths(void) {
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
 }
 
+/* Of a key that has no page, all pages tell. */
+static void test_item_missing(void) {
+    for (int own = 0; own < 2; own++) {
+        bench *b = itemised_run_missing(MODULE, (const char *[]){"0", "1", NULL}, own ? "1" : "2");
+        g_assert_true(own == !strstr(bench_written(b, "0.out")->str, "no report from bubble for"));
+        has(bench_written(b, "1.out"), "no report from bubble for");
+        bench_destroy(b);
+    }
+}
+
 static void test_missing(void) {
     bench *b = html_bench(NULL);
     GString *text;
@@ -314,22 +324,6 @@ static void test_cancel(void) {
     bench_destroy(b);
 }
 
-/* By what chunks were told: twice by annotation, by rule, and what was not used. */
-static mill_report *methods(bench *b) {
-    static const char *const rows[][2] = {
-        {"annotation", "yes"}, {"annotation", "yes"}, {"rule", "yes"}, {"sequence", "no"}};
-    kit_report *r = kit_report_begin(bench_services(b), "chunks", "C", NULL);
-    kit_table *t = kit_table_begin(r, "methods", "Methods", NULL);
-    kit_table_column(t, MILL_KIND_TEXT, "method", "method", NULL, NULL);
-    kit_table_column(t, MILL_KIND_TEXT, "used", "used", NULL, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        kit_table_row(t);
-        kit_cell_text(t, rows[i][0]);
-        kit_cell_text(t, rows[i][1]);
-    }
-    return kit_report_end(r);
-}
-
 /* What is common to all devices is told once. */
 static void test_facts(void) {
     static const char *const names[] = {"H800", "H800", "H20", "A100", "L4", "L40", NULL};
@@ -349,7 +343,7 @@ static void test_facts(void) {
     kit_figure_text(r, "window_rule", "w", NULL, NULL, "steps 2-5");
     kit_figure_int(r, MILL_KIND_COUNT, "diagnostics", "d", NULL, NULL, 1);
     add(b, kit_report_end(r), "overlap", "x");
-    add(b, methods(b), "chunks", "x");
+    add(b, sample_methods(bench_services(b)), "chunks", "x");
     g_autoptr(GString) page = page_of(b, NULL);
     has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs · "
               "window: steps 2-5 · 1 diagnostic of the reader · F, B, W by annotation, "
@@ -577,6 +571,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/html/items", test_items);
     g_test_add_func("/exporters/html/item-paths", test_item_paths);
     g_test_add_func("/exporters/html/missing", test_missing);
+    g_test_add_func("/exporters/html/missing/item", test_item_missing);
     g_test_add_func("/exporters/html/rows", test_rows);
     g_test_add_func("/exporters/html/overwrite", test_overwrite);
     g_test_add_func("/exporters/html/full-disk", test_full_disk);
