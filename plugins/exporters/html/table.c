@@ -18,7 +18,7 @@ const mill_table_column *table_column(const mill_table *table, const char *id) {
     return NULL;
 }
 
-#define LONG_CELL 16 /* characters of a text that is not broken letter by letter */
+#define LONG_CELL 20 /* characters; what is shorter stays on one line */
 
 static void append_head_cell(GString *page, const char *label, const char *unit, const char *help,
                              bool number) {
@@ -62,7 +62,7 @@ static void append_cell(GString *page, const mill_table_column *c, uint64_t row,
     bool known = !kit_value_is_unknown(c->kind, c->cells[row]);
     if (c->kind == MILL_KIND_TEXT) {
         bool is_long = known && g_utf8_strlen(c->cells[row].text, -1) > LONG_CELL;
-        g_string_append(page, is_long ? "<td class=\"long\">" : "<td>");
+        g_string_append(page, is_long ? "<td class=\"long\">" : "<td class=\"word\">");
     } else if (bar && known) {
         g_string_append(page, "<td class=\"n bar\" style=\"--v:");
         html_percent(page, c->cells[row].d);
