@@ -88,7 +88,7 @@ static uint64_t append_waits(const GArray *waits, guint n_lanes, uint64_t limit,
         g_string_append_printf(json,
                                "%s{\"lane\":%u,\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"cause\":",
                                n++ ? "," : "", gap->lane, gap->start, gap->end);
-        append_label(json, gap->cause);
+        append_label(json, waits_cause(gap));
         g_string_append(json, ",\"text\":");
         append_label(json, text);
         if (gap->blocker_lane >= 0 && (guint)gap->blocker_lane < n_lanes)

@@ -140,13 +140,14 @@ function outline(ctx, x0, x1, y, height, wide, cause, ink, paper) {
     ctx.strokeStyle = ink;
     ctx.lineWidth = 1.5;
     ctx.strokeRect(x0 + 0.75, y + 0.75, x1 - x0 - 1.5, height - 1.5);
-    const room = ctx.measureText(cause).width + 8, right = Math.min(x1, wide) - 2;
-    if (right - Math.max(x0, 0) < 2 * room)
+    const room = ctx.measureText(cause).width + 8, from = Math.max(x0, 0), to = Math.min(x1, wide);
+    if (to - from < 3 * room)
         return;
+    const left = (from + to - room) / 2;
     ctx.fillStyle = paper;
-    ctx.fillRect(right - room, y + 2, room, height - 4);
+    ctx.fillRect(left, y + 2, room, height - 4);
     ctx.fillStyle = ink;
-    ctx.fillText(cause, right - room + 4, y + height / 2 + 1);
+    ctx.fillText(cause, left + 4, y + height / 2 + 1);
 }
 
 // From a row to another; seen on every colour.

@@ -9,23 +9,32 @@
 
 /* ---------------------------------------------------------------- the table */
 
-enum { DEVICE, STREAM, START, TIME, CAUSE, STAGE, NEXT, OTHER, OTHER_STAGE, BLOCKER, END, COLUMNS };
+enum {
+    DEVICE,
+    STREAM,
+    START,
+    TIME,
+    LATE,
+    CAUSE,
+    STAGE,
+    NEXT,
+    OTHER,
+    OTHER_STAGE,
+    BLOCKER,
+    END,
+    COLUMNS
+};
 
 static const struct {
     const char *id;
     mill_kind kind;
 } wanted[COLUMNS] = {
-    [DEVICE] = {"device", MILL_KIND_ID},
-    [STREAM] = {"stream", MILL_KIND_ID},
-    [START] = {"start", MILL_KIND_NS},
-    [TIME] = {"time", MILL_KIND_NS},
-    [CAUSE] = {"cause", MILL_KIND_TEXT},
-    [STAGE] = {"next_stage", MILL_KIND_TEXT},
-    [NEXT] = {"next", MILL_KIND_TEXT},
-    [OTHER] = {"blocker_stream", MILL_KIND_ID},
-    [OTHER_STAGE] = {"blocker_stage", MILL_KIND_TEXT},
-    [BLOCKER] = {"blocker", MILL_KIND_TEXT},
-    [END] = {"blocker_end", MILL_KIND_NS},
+    [DEVICE] = {"device", MILL_KIND_ID},        [STREAM] = {"stream", MILL_KIND_ID},
+    [START] = {"start", MILL_KIND_NS},          [TIME] = {"time", MILL_KIND_NS},
+    [LATE] = {"not_launched", MILL_KIND_NS},    [CAUSE] = {"cause", MILL_KIND_TEXT},
+    [STAGE] = {"next_stage", MILL_KIND_TEXT},   [NEXT] = {"next", MILL_KIND_TEXT},
+    [OTHER] = {"blocker_stream", MILL_KIND_ID}, [OTHER_STAGE] = {"blocker_stage", MILL_KIND_TEXT},
+    [BLOCKER] = {"blocker", MILL_KIND_TEXT},    [END] = {"blocker_end", MILL_KIND_NS},
 };
 
 /* Whether it has all columns. */
@@ -106,7 +115,8 @@ static void add_row(const lanes *l, guint origin, const mill_datum *cells[COLUMN
     int64_t base = lane_at(l, (guint)lane)->lane->base_ns;
     const char *stage = cells[STAGE][row].text, *next = cells[NEXT][row].text;
     waits_gap gap = {.lane = (guint)lane,
-                     .cause = cells[CAUSE][row].text,
+                     .not_launched = MAX(cells[LATE][row].i, 0),
+                     .rest = cells[CAUSE][row].text,
                      .next = stage ? stage : next,
                      .blocker = cells[BLOCKER][row].text,
                      .of_stage = cells[OTHER_STAGE][row].text,
@@ -147,6 +157,11 @@ GArray *waits_find(const lanes *l, int64_t least) {
     return gaps;
 }
 
+const char *waits_cause(const waits_gap *gap) {
+    int64_t rest = gap->end - gap->start - gap->not_launched;
+    return gap->not_launched > rest ? "not_launched" : gap->rest;
+}
+
 char *waits_text(const waits_gap *gap) {
     g_autofree char *time = picture_time(gap->end - gap->start);
     GString *text = g_string_new(gap->next ? gap->next : "what comes next");
@@ -157,6 +172,10 @@ char *waits_text(const waits_gap *gap) {
         g_string_append_printf(text, " of %s", gap->of_stage);
     if (gap->blocker && gap->blocker_stream != MILL_UNKNOWN)
         g_string_append_printf(text, " on stream %" PRId64, gap->blocker_stream);
-    g_string_append_printf(text, " (%s)", gap->cause);
+    g_autofree char *late = picture_time(gap->not_launched);
+    if (gap->not_launched > 0)
+        g_string_append_printf(text, " (not launched for %s, then %s)", late, gap->rest);
+    else
+        g_string_append_printf(text, " (%s)", gap->rest);
     return g_string_free(text, FALSE);
 }

@@ -74,6 +74,7 @@ static const mill_table_column *const gap_columns[] = {
     COLUMN("stream", ID, {.i = 7}, {.i = 7}, {.i = 7}, {.i = 7}),
     COLUMN("start", NS, {.i = 100}, {.i = 600}, {.i = 900}, {.i = INT64_MAX}),
     COLUMN("time", NS, {.i = 400}, {.i = 200}, {.i = 99}, {.i = 1000}),
+    COLUMN("not_launched", NS, {.i = 0}, {.i = 101}, {.i = 0}, {.i = 0}),
     COLUMN("cause", TEXT, {.text = "wait_comm"}, {.text = "wait_compute"}, {.text = "x"},
            {.text = "x"}),
     COLUMN("next_stage", TEXT, {.text = "attn(B)"}, {NULL}, {NULL}, {NULL}),
@@ -139,7 +140,9 @@ static void test_gaps(void) {
                     "attn(B) waits 0.4 µs for combine of dispatch(B) on stream 27 (wait_comm)");
     gap = cJSON_GetArrayItem(waits, 1);
     g_assert_cmpstr(cJSON_GetObjectItem(gap, "text")->valuestring, ==,
-                    "<gemm> waits 0.2 µs for copy on stream 99 (wait_compute)");
+                    "<gemm> waits 0.2 µs for copy on stream 99 (not launched for 0.101 µs, then "
+                    "wait_compute)");
+    g_assert_cmpstr(cJSON_GetObjectItem(gap, "cause")->valuestring, ==, "not_launched");
     g_assert_cmpint(number(gap, "other"), ==, -1);
     cJSON_Delete(json);
     g_assert_nonnull(strstr(page->str, "2 gaps of 0.1 µs or more are marked"));
