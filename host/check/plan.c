@@ -227,6 +227,7 @@ static void build_plan(build *b, const plan_request *request) {
         return;
     if (problems_errors(b->problems) > 0)
         return;
+    build_isolation(b);
     build_keys(b);
     if (problems_errors(b->problems) == 0)
         check_classes(b);
@@ -262,7 +263,7 @@ plan *plan_create(const plan_request *request, modules *all, problems *told) {
         document_set(p->doc, *set, told);
     p->vars =
         vars_create(document_section(p->doc, DOCUMENT_VARS), request->data_dir, request->args);
-    build b = {.plan = p, .problems = told};
+    build b = {.plan = p, .problems = told, .isolate = request->isolate};
     build_plan(&b, request);
     if (problems_errors(told) == 0)
         return p;

@@ -33,6 +33,8 @@ static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, in
                                      "STAGE.KEY=VALUE"},
                                     {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour,
                                      "Colour messages: auto, always, never", "WHEN"},
+                                    {"isolate", 0, 0, G_OPTION_ARG_NONE, &p->isolate,
+                                     "Stages in processes of their own (run.isolate = yes)", NULL},
                                     {0}};
     g_autoptr(GArray) all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
     g_array_append_vals(all, entries, G_N_ELEMENTS(entries) - 1);
@@ -71,6 +73,7 @@ bool pipeline_open(pipeline *p, const GOptionEntry *more, const char *summary, i
         .args = (const char *const *)(argv + 2),
         .sets = (const char *const *)p->sets,
         .data_dir = p->where->data_dir,
+        .isolate = p->isolate,
     };
     p->plan = plan_create(&request, p->modules, p->problems);
     *ret_exit = problems_exit_code(p->problems);

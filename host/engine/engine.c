@@ -13,6 +13,7 @@
 #include "config/units.h"
 #include "engine/crash.h"
 #include "engine/state.h"
+#include "isolate/peer.h"
 
 #define TICK_NS (20 * (int64_t)1000000)
 #define GRACE_NS (5 * (int64_t)1000000000) /* for a stage that was asked to end */
@@ -83,6 +84,8 @@ static void ask_run(run *r, int what, int64_t now) {
         return;
     r->asked_ns = now;
     __atomic_store_n(&r->asked, what, __ATOMIC_RELEASE);
+    if (r->peer != NULL)
+        peer_ask(r->peer, what);
 }
 
 static void ask_all(engine *e, int what, int64_t now, garbage *rest) {
@@ -118,8 +121,12 @@ static void check_limits(engine *e, int64_t began, garbage *rest) {
         run *r = g_ptr_array_index(e->running, i);
         if (r->deadline_ns != 0 && now > r->deadline_ns)
             ask_run(r, ASK_RUN_LIMIT, now);
-        if (r->asked != ASK_NOTHING && now - r->asked_ns > GRACE_NS)
+        if (r->asked == ASK_NOTHING || now - r->asked_ns <= GRACE_NS)
+            continue;
+        if (!r->plan->isolate)
             abandon(r);
+        if (r->peer != NULL)
+            peer_kill(r->peer);
     }
 }
 
@@ -244,7 +251,7 @@ static void run_threads(engine *e, int64_t began) {
 
 /* ---------------------------------------------------------------- a run */
 
-static void engine_init(engine *e, const plan *p, const engine_options *options) {
+void engine_init(engine *e, const plan *p, const engine_options *options) {
     *e = (engine){.plan = p, .options = *options};
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -264,7 +271,7 @@ static void engine_init(engine *e, const plan *p, const engine_options *options)
     e->outcome->stages = g_new0(stage_outcome, p->stages->len);
 }
 
-static void engine_finish(engine *e) {
+void engine_finish(engine *e) {
     cells_destroy(e);
     g_sequence_free(e->ready);
     g_sequence_free(e->readers);
