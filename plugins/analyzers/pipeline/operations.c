@@ -111,6 +111,8 @@ const mill_type pipe_type = {
     .id = PIPE_TYPE,
     .help = "What the ranks of a pipeline did when, as one profile tells it.",
     .to_report = to_report,
+    .save = pipe_save,
+    .load = pipe_load,
 };
 
 /* ---------------------------------------------------------------- the class */

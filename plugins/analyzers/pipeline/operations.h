@@ -60,6 +60,8 @@ typedef struct pipe_operations {
 } pipe_operations;
 
 extern const mill_type pipe_type;
+mill_status pipe_save(mill_run *run, const void *data, mill_sink *sink);
+mill_status pipe_load(mill_run *run, mill_source *source, void **ret_data);
 extern const mill_stage pipe_operations_stage;
 
 typedef struct pipe_ops_options {

@@ -49,7 +49,14 @@ typedef struct rank_summary {
     uint64_t n_devices, n_texts;
 } rank_summary;
 
+/* Of a clock, and of a span: differences of any two times then fit. */
+#define MAX_TIME (INT64_MAX / 4)
+#define MAX_SPAN (INT64_MAX / 8)
+
 extern const mill_type rank_type;
+mill_status rank_save(mill_run *run, const void *data, mill_sink *sink);
+mill_status rank_load(mill_run *run, mill_source *source, void **ret_data);
+
 extern const mill_stage rank_summary_stage;
 
 #endif

@@ -8,10 +8,6 @@
 #include <tracemill/kit/rank_waits.h>
 #include <tracemill/kit/report.h>
 
-/* Of a clock, and of a span: differences of any two times then fit. */
-#define MAX_TIME (INT64_MAX / 4)
-#define MAX_SPAN (INT64_MAX / 8)
-
 typedef struct options {
     kit_selection selection;
     mill_list notify_kinds; /* of texts */
@@ -277,4 +273,6 @@ const mill_type rank_type = {
     .id = RANK_TYPE,
     .help = "One rank's communication and totals, for comparing ranks.",
     .to_report = to_report,
+    .save = rank_save,
+    .load = rank_load,
 };
