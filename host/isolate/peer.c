@@ -275,6 +275,7 @@ static void attend(run *r) {
     pthread_mutex_lock(&r->engine->lock);
     r->peer = r->instance->peer;
     peer_ask(r->peer, r->asked);
+    r->peer->process.page->doing[0] = '\0';
     pthread_mutex_unlock(&r->engine->lock);
 }
 

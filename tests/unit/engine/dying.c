@@ -57,31 +57,43 @@ static uint64_t next(uint64_t *state) {
     return *state >> 33;
 }
 
-static GByteArray *random_body(uint64_t *state) {
-    GByteArray *body = wire_body();
-    for (uint64_t n = next(state) % 20; n > 0; n--)
-        switch (next(state) % 4) {
-        case 0:
-            wire_put_u32(body, (uint32_t)(next(state) % 3));
-            break;
-        case 1:
-            wire_put_u32(body, (uint32_t)next(state));
-            break;
-        case 2:
-            wire_put_u64(body, next(state));
-            break;
-        default:
-            wire_put_text(body, next(state) % 2 ? "2" : NULL);
-        }
-    return body;
+static void put_random(GByteArray *body, char field, uint64_t *state) {
+    static const char *const texts[] = {NULL, "", "2", "3", "2:x", "\xff\n"};
+    if (field == 't')
+        wire_put_text(body, texts[next(state) % G_N_ELEMENTS(texts)]);
+    else if (field == 'L')
+        wire_put_u64(body, next(state));
+    else
+        wire_put_u32(body, (uint32_t)(next(state) % 4 ? next(state) % 3 : next(state) * 3));
 }
 
-/* A frame of any kind with any body, and perhaps a descriptor that is no value. */
+/* A frame with the fields of its kind, at times one too many or too few, and perhaps a descriptor
+ * that is no value. */
 static void send_random(int wire, int64_t seed) {
+    static const struct {
+        wire_kind kind;
+        const char *fields;
+    } kinds[] = {{WIRE_LOG, "uutt"},        {WIRE_SINK, "t"},
+                 {WIRE_PARALLEL, ""},       {WIRE_OUTPUT, "ut"},
+                 {WIRE_READY, "t"},         {WIRE_PARALLEL_END, ""},
+                 {WIRE_CALL, "uuu"},        {WIRE_BYE, ""},
+                 {WIRE_RETURN, "uuLuu"},    {WIRE_RETURN, "uuLuutuuu"},
+                 {WIRE_RETURN, "uuLuututu"}};
     uint64_t state = (uint64_t)seed * 77;
-    wire_kind kind = (wire_kind)(1 + next(&state) % (WIRE_KINDS - 1));
-    int fd = next(&state) % 2 ? open("/dev/zero", O_RDONLY) : -1;
-    wire_send(wire, kind, random_body(&state), fd);
+    for (uint64_t n = 1 + next(&state) % 3; n > 0; n--) {
+        size_t which = next(&state) % G_N_ELEMENTS(kinds);
+        GByteArray *body = wire_body();
+        size_t skipped = next(&state) % 40, more = next(&state) % 8;
+        for (size_t i = 0; kinds[which].fields[i] != '\0'; i++)
+            if (i != skipped)
+                put_random(body, kinds[which].fields[i], &state);
+        if (more == 0)
+            put_random(body, 'u', &state);
+        int fd = next(&state) % 4 == 0 ? open("/dev/zero", O_RDONLY) : -1;
+        wire_send(wire, kinds[which].kind, body, fd);
+        if (fd >= 0)
+            close(fd);
+    }
 }
 
 /* The value of an output, right but for its memory, which stays writable. */
