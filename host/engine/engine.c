@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -302,10 +303,25 @@ static void printed_destroy(gpointer data) {
     g_free(p);
 }
 
+/* Every value that waits for stages in other processes is an open file. */
+static void allow_many_files(const plan *p) {
+    struct rlimit limit;
+    for (guint i = 0; i < p->stages->len; i++) {
+        if (!((const plan_stage *)g_ptr_array_index(p->stages, i))->isolate)
+            continue;
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+            limit.rlim_cur = limit.rlim_max;
+            setrlimit(RLIMIT_NOFILE, &limit);
+        }
+        return;
+    }
+}
+
 outcome *engine_run(const plan *p, const engine_options *options) {
     engine e;
     int64_t began = now_ns();
     engine_init(&e, p, options);
+    allow_many_files(p);
     e.outcome->printed = g_ptr_array_new_with_free_func(printed_destroy);
     console_init(options);
     crash_install();

@@ -48,11 +48,14 @@ static mill_status call(run *r, callback what) {
         return callback_call(r, what);
     if (what != CALLBACK_OPEN && r->instance->peer == NULL)
         return MILL_OK; /* it has died, which is told */
-    const char *before = callback_enter(r);
-    mill_status status = peer_call(r, what);
-    callback_leave(r, before);
-    if (what != CALLBACK_CLOSE)
-        status = callback_judge(r, callback_names[what], status);
+    mill_status status = r->instance->peer == NULL ? peer_begin(r) : MILL_OK;
+    if (status == MILL_OK) {
+        const char *before = callback_enter(r);
+        status = peer_call(r, what);
+        callback_leave(r, before);
+        if (what != CALLBACK_CLOSE)
+            status = callback_judge(r, callback_names[what], status);
+    }
     run_callback_ended(r, status);
     if (r->instance->peer == NULL)
         lose_instance(r);

@@ -17,9 +17,12 @@
 #include "isolate/spawn.h"
 #include "isolate/wire.h"
 
-#define DEATH_MS 2000 /* between the end of the connection and that of the process */
-#define GARBAGE_MS 50 /* it may have died in the middle of a frame */
-#define BYE_MS 5000   /* for the module's `fini` */
+#define START_NS                                                                                   \
+    (10 * (int64_t)1000000000) /* as for the probe that has loaded the module before               \
+                                */
+#define DEATH_MS 2000          /* between the end of the connection and that of the process */
+#define GARBAGE_MS 50          /* it may have died in the middle of a frame */
+#define BYE_MS 5000            /* for the module's `fini` */
 
 struct peer {
     spawned process;
@@ -315,13 +318,30 @@ static mill_status begin(run *r) {
     return status;
 }
 
+static void set_deadline(run *r, int64_t deadline_ns, bool forgive) {
+    pthread_mutex_lock(&r->engine->lock);
+    r->deadline_ns = deadline_ns;
+    if (forgive && r->asked == ASK_RUN_LIMIT)
+        r->asked = ASK_NOTHING;
+    pthread_mutex_unlock(&r->engine->lock);
+}
+
+/* A time limit of its own: that of the run is for what the stage does. */
+mill_status peer_begin(run *r) {
+    set_deadline(r, now_ns() + START_NS, false);
+    mill_status status = begin(r);
+    if (status == MILL_E_TIMEOUT && run_asked(r) == ASK_RUN_LIMIT)
+        causes_addf(&r->causes, status, "its process had not loaded the module within %d s",
+                    (int)(START_NS / 1000000000));
+    set_deadline(r, 0, status == MILL_OK);
+    return status;
+}
+
 mill_status peer_call(run *r, callback what) {
-    mill_status status = r->instance->peer == NULL ? begin(r) : MILL_OK;
-    if (status != MILL_OK)
-        return status;
     peer *p = r->instance->peer;
     attend(r);
-    status = what == CALLBACK_RUN ? peer_send_inputs(p->process.socket, r, &p->sent) : MILL_OK;
+    mill_status status =
+        what == CALLBACK_RUN ? peer_send_inputs(p->process.socket, r, &p->sent) : MILL_OK;
     if (status != MILL_OK) { /* a value can't be saved: the process has heard of nothing */
         turn_away(r);
         return status;

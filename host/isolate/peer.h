@@ -6,9 +6,11 @@
 
 #include "engine/state.h"
 
-/* Calls the callback in the instance's process, which OPEN begins. What the callback did is then in
- * `r` as if it had been called here. If the process is lost, so is r->instance->peer, and the cause
- * is recorded. */
+/* Begins the process of the instance. */
+mill_status peer_begin(run *r);
+
+/* Calls the callback in it. What the callback did is then in `r` as if it had been called here. If
+ * the process is lost, so is r->instance->peer, and the cause is recorded. */
 mill_status peer_call(run *r, callback what);
 
 /* Ends the process in good order: after CLOSE. */

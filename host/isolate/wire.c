@@ -123,15 +123,21 @@ static bool send_all(int socket, const void *data, size_t n, int fd) {
     return true;
 }
 
-bool wire_send(int socket, wire_kind kind, GByteArray *body, int fd) {
-    g_autoptr(GByteArray) owned = body;
-    if (body != NULL && body->len > MAX_BODY) {
+static bool send_frame(int socket, wire_kind kind, const GByteArray *body, int fd) {
+    head h = {MAGIC, kind, body != NULL ? body->len : 0, fd >= 0};
+    if (h.length > MAX_BODY) {
         errno = EMSGSIZE;
         return false;
     }
-    head h = {MAGIC, kind, body != NULL ? body->len : 0, fd >= 0};
     return send_all(socket, &h, sizeof h, fd) &&
            (h.length == 0 || send_all(socket, body->data, h.length, -1));
+}
+
+bool wire_send(int socket, wire_kind kind, GByteArray *body, int fd) {
+    bool ok = send_frame(socket, kind, body, fd);
+    if (body != NULL)
+        g_byte_array_unref(body);
+    return ok;
 }
 
 /* Keeps the first descriptor that comes, closes all others. */

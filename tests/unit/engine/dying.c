@@ -137,12 +137,15 @@ static bool forge(const options *o) {
 
 /* ---------------------------------------------------------------- dying */
 
+/* Kept where the compiler must believe that somebody reads it. */
+static char *volatile last;
+
 static void use_memory(void) {
     for (int i = 0; i < 1 << 16; i++) {
-        char *more = malloc(1 << 20);
-        if (more == NULL)
+        last = malloc(1 << 20);
+        if (last == NULL)
             abort();
-        memset(more, 1, 1 << 20);
+        memset(last, 1, 1 << 20);
     }
 }
 
