@@ -13,8 +13,9 @@ static void *help(void *arg) {
         while (sem_wait(&s->page->helpers) != 0 && errno == EINTR)
             continue;
         pthread_mutex_lock(&s->engine.lock);
-        while (parallel_help(&s->engine))
-            continue;
+        while (s->in_parallel > 0) /* the loan lasts so long, also where there is nothing to do */
+            if (!parallel_help(&s->engine))
+                pthread_cond_wait(&s->engine.work, &s->engine.lock);
         pthread_mutex_unlock(&s->engine.lock);
     }
     return NULL;
@@ -26,15 +27,25 @@ void served_start_helpers(served *s, unsigned n) {
         pthread_detach(thread);
 }
 
+/* How many calls of `parallel` are under way. */
+static unsigned change_depth(served *s, int by) {
+    pthread_mutex_lock(&s->engine.lock);
+    unsigned depth = s->in_parallel = (unsigned)((int)s->in_parallel + by);
+    if (depth == 0)
+        pthread_cond_broadcast(&s->engine.work);
+    pthread_mutex_unlock(&s->engine.lock);
+    return depth;
+}
+
 void serve_parallel(served *s, bool begins) {
     if (s->engine.options.jobs < 2)
         return;
     if (!begins) {
-        if (__atomic_sub_fetch(&s->in_parallel, 1, __ATOMIC_SEQ_CST) == 0)
+        if (change_depth(s, -1) == 0)
             served_send(s, WIRE_PARALLEL_END, NULL, -1);
         return;
     }
-    if (__atomic_fetch_add(&s->in_parallel, 1, __ATOMIC_SEQ_CST) > 0)
+    if (change_depth(s, 1) > 1)
         return;
     while (sem_trywait(&s->page->helpers) == 0) /* lent too late for the work before */
         continue;

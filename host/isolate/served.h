@@ -29,7 +29,7 @@ struct served {
     bool ready;              /* the module is loaded */
 
     unsigned helpers;     /* threads started */
-    unsigned in_parallel; /* calls of `parallel`, one inside the other; atomic */
+    unsigned in_parallel; /* calls of `parallel`, one inside the other; guarded by engine.lock */
 };
 
 /* serve.c: a line of the log, to the host; `arg` is the served. */
