@@ -199,10 +199,15 @@ static void check_classes(build *b) {
             continue;
         causes why;
         causes_init(&why);
-        if (engine_check(s, &why) < MILL_OK) {
+        bool lost;
+        mill_status status = engine_check(b->plan, s, &why, &lost);
+        if (status < MILL_OK) {
             g_autofree char *text = causes_text(&why, false);
             g_strdelimit(text, "\n", ' ');
-            build_error(b, s->at, NULL, "[%s] %s", s->name, text);
+            problem_kind kind = !lost                      ? PROBLEM_CONFIG
+                                : status == MILL_E_TIMEOUT ? PROBLEM_TIMEOUT
+                                                           : PROBLEM_PLUGIN;
+            problems_add(b->problems, kind, MILL_ERROR, s->at, NULL, "[%s] %s", s->name, text);
         }
         causes_finish(&why);
     }

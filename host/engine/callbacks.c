@@ -13,7 +13,7 @@
 
 typedef mill_status (*callback_fn)(mill_run *, const void *, void *);
 
-const char *const callback_names[] = {"open", "run", "finish", "close"};
+const char *const callback_names[] = {"open", "run", "finish", "close", "check"};
 
 static bool is_status(mill_status status) {
     return status >= MILL_E_CANCELLED && status <= MILL_GATE;
@@ -176,6 +176,13 @@ static mill_status call_run(run *r) {
                             : call(r, "run", r->plan->cls->stage.run, run_options(r, memory));
 }
 
+static mill_status call_check(run *r) {
+    const char *before = crash_note(r->note);
+    mill_status status = r->plan->cls->stage.check(&r->public, r->plan->opts);
+    crash_note(before);
+    return status;
+}
+
 static mill_status call_close(run *r) {
     if (r->plan->cls->stage.close != NULL) {
         const char *before = callback_enter(r);
@@ -196,6 +203,8 @@ mill_status callback_call(run *r, callback what) {
         return call_run(r);
     case CALLBACK_FINISH:
         return call(r, "finish", class->finish, r->plan->opts);
+    case CALLBACK_CHECK:
+        return call_check(r);
     default:
         return call_close(r);
     }

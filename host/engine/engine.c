@@ -368,22 +368,56 @@ void outcome_destroy(outcome *o) {
 
 #define CHECK_SECONDS 10 /* a class's check does no I/O: it takes no time worth the name */
 
-mill_status engine_check(const plan_stage *p, causes *ret_causes) {
+/* Where a crash ends the program. */
+static mill_status check_here(run *r) {
+    crash_install();
+    crash_limit(CHECK_SECONDS);
+    mill_status status = callback_call(r, CALLBACK_CHECK);
+    crash_limit(0);
+    crash_disarm();
+    return status;
+}
+
+static mill_status judge_check(run *r, mill_status status) {
+    if (r->contract_broken)
+        return MILL_E_PLUGIN;
+    if (status > MILL_OK || status < MILL_E_CANCELLED)
+        return run_bug(r, "returned %d from `check`, which is no failure", (int)status);
+    if (status < MILL_OK && causes_empty(&r->causes))
+        return run_bug(r, "failed in `check` with %s and said no cause", status_name(status));
+    return status;
+}
+
+/* In a process of its own, which needs an engine to belong to. */
+static mill_status check_away(const plan *whole, const plan_stage *p, causes *ret_causes,
+                              bool *ret_lost) {
+    engine e;
+    engine_init(&e, whole, &(engine_options){.jobs = 1, .log_level = MILL_INFO});
+    e.outcome->printed = g_ptr_array_new();
+    g_autofree const mill_type **types = g_new0(const mill_type *, p->cls->n_outputs + 1);
+    estage s = {.engine = &e, .plan = p, .cls = &p->cls->stage, .output_types = types};
+    instance in = {.stage = &s};
+    run r;
+    run_init(&r, &e, p, &s, NULL);
+    r.instance = &in;
+    mill_status status = peer_check(&r, CHECK_SECONDS, ret_lost);
+    if (!*ret_lost)
+        status = judge_check(&r, status);
+    causes_move(ret_causes, &r.causes);
+    run_finish(&r);
+    outcome_destroy(e.outcome);
+    engine_finish(&e);
+    return status;
+}
+
+mill_status engine_check(const plan *whole, const plan_stage *p, causes *ret_causes,
+                         bool *ret_lost) {
+    *ret_lost = false;
+    if (p->isolate)
+        return check_away(whole, p, ret_causes, ret_lost);
     run r;
     run_init(&r, NULL, p, NULL, NULL);
-    crash_install();
-    const char *before = crash_note(r.note);
-    crash_limit(CHECK_SECONDS);
-    mill_status status = p->cls->stage.check(&r.public, p->opts);
-    crash_limit(0);
-    crash_note(before);
-    crash_disarm();
-    if (r.contract_broken)
-        status = MILL_E_PLUGIN;
-    else if (status > MILL_OK || status < MILL_E_CANCELLED)
-        status = run_bug(&r, "returned %d from `check`, which is no failure", (int)status);
-    else if (status < MILL_OK && causes_empty(&r.causes))
-        status = run_bug(&r, "failed in `check` with %s and said no cause", status_name(status));
+    mill_status status = judge_check(&r, check_here(&r));
     causes_move(ret_causes, &r.causes);
     run_finish(&r);
     return status;

@@ -231,7 +231,13 @@ void task_destroy(task *t);
 void parcel_destroy(gpointer data);
 
 /* callbacks.c: calls the plugin, in this process. */
-typedef enum callback { CALLBACK_OPEN, CALLBACK_RUN, CALLBACK_FINISH, CALLBACK_CLOSE } callback;
+typedef enum callback {
+    CALLBACK_OPEN,
+    CALLBACK_RUN,
+    CALLBACK_FINISH,
+    CALLBACK_CLOSE,
+    CALLBACK_CHECK /* of no instance, and of no run */
+} callback;
 extern const char *const callback_names[];
 /* The status is judged already, but for reasons to end that only the host knows of. */
 mill_status callback_call(run *r, callback what);

@@ -29,6 +29,7 @@ struct peer {
     peer_sent sent;
     parallel_job *lent; /* threads that help it; NULL: none */
     bool killed;        /* by us: it was asked to end and did not; atomic */
+    int64_t limit_ns;   /* when it is killed without being asked; 0: never */
     bool garbage;       /* it sent what is no frame, or no frame that fits */
 };
 
@@ -39,6 +40,10 @@ void peer_ask(peer *p, int what) {
 void peer_kill(peer *p) {
     __atomic_store_n(&p->killed, true, __ATOMIC_RELEASE);
     kill(p->process.pid, SIGKILL);
+}
+
+static bool was_killed(const peer *p) {
+    return __atomic_load_n(&p->killed, __ATOMIC_ACQUIRE);
 }
 
 void peer_progress(const peer *p, uint64_t *ret_done, uint64_t *ret_total) {
@@ -156,14 +161,24 @@ static bool take_return(run *r, wire_reader *body, mill_status *ret_status) {
 
 /* ---------------------------------------------------------------- its voice */
 
+/* ms for poll(2), at the end of which the process is killed if nobody else would. */
+static int patience(peer *p) {
+    if (p->limit_ns == 0 || was_killed(p))
+        return -1;
+    int64_t left = p->limit_ns - now_ns();
+    if (left > 0)
+        return (int)(left / 1000000) + 1;
+    peer_kill(p);
+    return -1;
+}
+
 /* Waits until a frame is there, and lets through what it prints meanwhile. */
 static void await_frame(peer *p) {
     struct pollfd fds[] = {{p->process.socket, POLLIN, 0}, {p->process.words, POLLIN, 0}};
     do {
+        fds[0].revents = fds[1].revents = 0;
         fds[1].fd = p->process.words;
-        if (poll(fds, G_N_ELEMENTS(fds), -1) < 0)
-            continue;
-        if (fds[1].revents != 0)
+        if (poll(fds, G_N_ELEMENTS(fds), patience(p)) > 0 && fds[1].revents != 0)
             spawn_listen(&p->process);
     } while (fds[0].revents == 0);
 }
@@ -210,12 +225,10 @@ static bool serve_until(peer *p, run *r, wire_kind kind, wire_frame *ret_frame) 
 
 /* ---------------------------------------------------------------- its death */
 
-static bool was_killed(const peer *p) {
-    return __atomic_load_n(&p->killed, __ATOMIC_ACQUIRE);
-}
-
 static char *how_it_died(const peer *p, const run *r, const spawn_end *end, const char *when) {
     int number = WTERMSIG(end->status);
+    if (was_killed(p) && p->limit_ns != 0)
+        return g_strdup_printf("did not end `%s` within its time limit", when);
     if (was_killed(p))
         return g_strdup_printf("did not stop within 5 s of %s: its process was killed",
                                run_asked(r) == ASK_USER ? "being interrupted" : "its time limit");
@@ -288,8 +301,9 @@ static void turn_away(run *r) {
     pthread_mutex_unlock(&r->engine->lock);
 }
 
-static mill_status begin(run *r) {
+static mill_status begin(run *r, int64_t limit_ns) {
     peer *p = g_new0(peer, 1);
+    p->limit_ns = limit_ns;
     int error = spawn(&p->process);
     if (error != 0) {
         g_free(p);
@@ -329,7 +343,7 @@ static void set_deadline(run *r, int64_t deadline_ns, bool forgive) {
 /* A time limit of its own: that of the run is for what the stage does. */
 mill_status peer_begin(run *r) {
     set_deadline(r, now_ns() + START_NS, false);
-    mill_status status = begin(r);
+    mill_status status = begin(r, 0);
     if (status == MILL_E_TIMEOUT && run_asked(r) == ASK_RUN_LIMIT)
         causes_addf(&r->causes, status, "its process had not loaded the module within %d s",
                     (int)(START_NS / 1000000000));
@@ -382,4 +396,16 @@ mill_status peer_end(run *r) {
     g_free(p);
     r->instance->peer = NULL;
     return result;
+}
+
+mill_status peer_check(run *r, unsigned seconds, bool *ret_lost) {
+    mill_status status = begin(r, now_ns() + (int64_t)seconds * 1000000000);
+    if (status == MILL_OK)
+        status = peer_call(r, CALLBACK_CHECK);
+    *ret_lost = status != MILL_OK && r->instance->peer == NULL;
+    mill_status ended = peer_end(r);
+    if (ended == MILL_OK)
+        return status;
+    *ret_lost = true;
+    return ended;
 }

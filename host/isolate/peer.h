@@ -13,6 +13,10 @@ mill_status peer_begin(run *r);
  * the process is lost, so is r->instance->peer, and the cause is recorded. */
 mill_status peer_call(run *r, callback what);
 
+/* Calls `check` of the class in a process begun for that, of an instance that is none. ret_lost:
+ * the process died, or it was killed after so many seconds. */
+mill_status peer_check(run *r, unsigned seconds, bool *ret_lost);
+
 /* Ends the process in good order: after CLOSE. */
 mill_status peer_end(run *r);
 

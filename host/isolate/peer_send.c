@@ -138,16 +138,17 @@ static void put_inputs(GByteArray *body, const run *r, bool with_items) {
 
 bool peer_send_call(int socket, const run *r, callback what, bool begins_task) {
     const plan_stage *p = r->plan;
-    const globs_file *file =
-        p->glob >= 0 && r->task->cell != NULL && r->task->cell->position < p->files->len
-            ? g_ptr_array_index(p->files, r->task->cell->position)
-            : NULL;
+    const globs_file *file = p->glob >= 0 && r->task != NULL && r->task->cell != NULL &&
+                                     r->task->cell->position < p->files->len
+                                 ? g_ptr_array_index(p->files, r->task->cell->position)
+                                 : NULL;
     GByteArray *body = wire_body();
     wire_put_u32(body, what);
     wire_put_u32(body, begins_task);
     wire_put_u32(body, r->may_output);
     wire_put_text(body, r->key);
     wire_put_text(body, file != NULL ? file->path : NULL);
-    put_inputs(body, r, what == CALLBACK_RUN);
+    if (what != CALLBACK_CHECK)
+        put_inputs(body, r, what == CALLBACK_RUN);
     return wire_send(socket, WIRE_CALL, body, -1);
 }

@@ -231,7 +231,7 @@ static mill_status perform_call(served *s, callback what) {
     return status;
 }
 
-static void answer(served *s, callback what, mill_status status) {
+static GByteArray *result(served *s, callback what, mill_status status) {
     run *r = &s->run;
     GByteArray *body = wire_body();
     wire_put_u32(body, (uint32_t)status);
@@ -240,14 +240,28 @@ static void answer(served *s, callback what, mill_status status) {
     parts_put_causes(body, &r->causes);
     put_sinks(s, what, body);
     causes_clear(&r->causes);
+    return body;
+}
+
+static void answer(served *s, callback what, mill_status status) {
+    GByteArray *body = result(s, what, status);
     /* Before the answer: where a value's `free` crashes, this task is the one that failed. */
-    bool ends_run = what == CALLBACK_RUN && stage_sinks_per_run(r->plan);
+    bool ends_run = what == CALLBACK_RUN && stage_sinks_per_run(s->run.plan);
     if (ends_run && s->instance.sinks != NULL)
         g_ptr_array_set_size(s->instance.sinks, 0);
     if (what == CALLBACK_CLOSE)
-        callback_release(r);
+        callback_release(&s->run);
     if (what == CALLBACK_CLOSE || (what == CALLBACK_RUN && (s->stage.keyed || s->stage.stream)))
         end_task(s);
+    served_send(s, WIRE_RETURN, body, -1);
+}
+
+/* Of no instance: most services refuse. */
+static void answer_check(served *s) {
+    run_init(&s->run, NULL, &s->stage, NULL, NULL);
+    mill_status status = callback_call(&s->run, CALLBACK_CHECK);
+    GByteArray *body = result(s, CALLBACK_CHECK, status);
+    run_finish(&s->run);
     served_send(s, WIRE_RETURN, body, -1);
 }
 
@@ -256,6 +270,10 @@ static void take_call(served *s, wire_frame *frame) {
     callback what = (callback)wire_get_u32(&body);
     bool fresh = wire_get_u32(&body) != 0, may_output = wire_get_u32(&body) != 0;
     const char *key = wire_get_text(&body), *path = wire_get_text(&body);
+    if (what == CALLBACK_CHECK) {
+        answer_check(s);
+        return;
+    }
     if (fresh || s->task == NULL)
         begin_task(s, key != NULL ? key : "");
     g_free(s->file.path);

@@ -124,13 +124,47 @@ static void test_check(void) {
     tear_down();
 }
 
-/* Nobody waits for ever for a class that only looks at its options. */
+/* In a process of its own it is one of the problems of the pipeline, beside the others. */
+static void test_check_isolated(void) {
+    static const char *const wrong[][2] = {
+        {"check-crash", "p.ini:1: error: [x] stage \"x\" (bad.check-crash, " DIED
+                        " died of SIGSEGV (Segmentation fault) in `check`"},
+        {"check-leave", "p.ini:1: error: [x] stage \"x\" (bad.check-leave, " DIED
+                        " ended its process in `check` with exit code 0, as exit() does"},
+    };
+    set_up();
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autofree char *pipeline = write_pipeline(wrong[i][0]);
+        g_auto(result) check = program_run("check", pipeline, "--isolate", NULL);
+        g_auto(result) run = program_run("run", pipeline, "--isolate", NULL);
+        g_assert_cmpint(check.exit_code, ==, 70);
+        g_assert_cmpint(run.exit_code, ==, 70);
+        program_says(check.err, wrong[i][1]);
+        g_assert_cmpstr(run.err, ==, check.err);
+    }
+    tear_down();
+}
+
+static gpointer check_isolated(gpointer pipeline) {
+    result *r = g_new(result, 1);
+    *r = program_run("check", pipeline, "--isolate", NULL);
+    return r;
+}
+
+/* Nobody waits for ever for a class that only looks at its options. Both at once, since it is long.
+ */
 static void test_check_loop(void) {
     set_up();
     g_autofree char *pipeline = write_pipeline("check-loop");
+    GThread *thread = g_thread_new("isolated", check_isolated, pipeline);
     g_auto(result) check = program_run("check", pipeline, NULL);
+    g_autofree result *isolated = g_thread_join(thread);
     g_assert_cmpint(check.exit_code, ==, 75);
     program_says(check.err, "stage \"x\" (bad.check-loop, " DIED " did not end `check` within");
+    g_assert_cmpint(isolated->exit_code, ==, 75);
+    program_says(isolated->err,
+                 "[x] stage \"x\" (bad.check-loop, " DIED " did not end `check` within");
+    result_finish(isolated);
     tear_down();
 }
 
@@ -173,6 +207,7 @@ int main(int argc, char **argv) {
         g_test_add_data_func(isolated, GSIZE_TO_POINTER(i), test_isolated);
     }
     g_test_add_func("/running/check", test_check);
+    g_test_add_func("/isolated/check", test_check_isolated);
     g_test_add_func("/running/check-loop", test_check_loop);
     g_test_add_func("/running/free", test_free);
     g_test_add_func("/running/leak", test_leak);
