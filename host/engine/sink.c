@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,8 +104,15 @@ char *spool_text(spool *s) {
     return g_utf8_make_valid(raw, -1);
 }
 
+/* In memory, so that a run that prints little needs no place for temporary files. */
 int spool_file(spool *s) {
-    return s->file != NULL || spill(s) ? fileno(s->file) : -1;
+    if (s->file == NULL) {
+        int fd = memfd_create("tracemill-print", MFD_CLOEXEC);
+        s->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+        if (s->file == NULL && fd >= 0)
+            close(fd);
+    }
+    return s->file != NULL && spill(s) ? fileno(s->file) : -1;
 }
 
 /* ---------------------------------------------------------------- temporary files, for signal

@@ -37,8 +37,8 @@ static bool check_load(reader *r, const void *data, const void *outer) {
            check_number(r, "the number of experts", l->experts, 1, UINT32_MAX);
 }
 
-const shape expert_load_shape = {"expert-load", sizeof(mill_expert_load),  72,
-                                 load_fields,   G_N_ELEMENTS(load_fields), check_load};
+const shape expert_load_shape = {"expert-load", SHAPE_SIZES(mill_expert_load, 72), load_fields,
+                                 G_N_ELEMENTS(load_fields), check_load};
 
 /* ---------------------------------------------------------------- plans */
 
@@ -124,5 +124,5 @@ static bool check_plan(reader *r, const void *data, const void *outer) {
     return good;
 }
 
-const shape expert_plan_shape = {"expert-plan", sizeof(mill_expert_plan),  96,
-                                 plan_fields,   G_N_ELEMENTS(plan_fields), check_plan};
+const shape expert_plan_shape = {"expert-plan", SHAPE_SIZES(mill_expert_plan, 96), plan_fields,
+                                 G_N_ELEMENTS(plan_fields), check_plan};

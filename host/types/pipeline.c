@@ -56,9 +56,9 @@ static bool check_attribution(reader *r, const void *data, const void *outer) {
            check_u8(r, "whole of step", a->step_whole, a->n_steps, 0, 1);
 }
 
-const shape attribution_shape = {
-    "attribution",      sizeof(mill_attribution),         168,
-    attribution_fields, G_N_ELEMENTS(attribution_fields), check_attribution};
+const shape attribution_shape = {"attribution", SHAPE_SIZES(mill_attribution, 168),
+                                 attribution_fields, G_N_ELEMENTS(attribution_fields),
+                                 check_attribution};
 
 /* ---------------------------------------------------------------- chunk times */
 
@@ -79,7 +79,7 @@ static const shape_field chunk_times_fields[] = {
     SHAPE_TEXTS(mill_chunk_times, methods, STAGES, .gaps = true),
 };
 
-const shape chunk_times_shape = {"chunk-times",      sizeof(mill_chunk_times),         80,
+const shape chunk_times_shape = {"chunk-times", SHAPE_SIZES(mill_chunk_times, 80),
                                  chunk_times_fields, G_N_ELEMENTS(chunk_times_fields), NULL};
 
 /* ---------------------------------------------------------------- schedules */
@@ -137,5 +137,5 @@ static bool check_schedule(reader *r, const void *data, const void *outer) {
            check_intervals(r, "operation", s->ops.start, s->ops.end, s->n_ops);
 }
 
-const shape schedule_shape = {"schedule",      sizeof(mill_schedule),         184,
-                              schedule_fields, G_N_ELEMENTS(schedule_fields), check_schedule};
+const shape schedule_shape = {"schedule", SHAPE_SIZES(mill_schedule, 184), schedule_fields,
+                              G_N_ELEMENTS(schedule_fields), check_schedule};

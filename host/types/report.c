@@ -37,8 +37,8 @@ static bool check_figure(reader *r, const void *data, const void *outer) {
     return check_kind(r, "figure", f->id, f->kind);
 }
 
-static const shape figure_shape = {"figure",      sizeof(mill_figure),         56,
-                                   figure_fields, G_N_ELEMENTS(figure_fields), check_figure};
+static const shape figure_shape = {"figure", SHAPE_SIZES(mill_figure, 56), figure_fields,
+                                   G_N_ELEMENTS(figure_fields), check_figure};
 
 static const shape_field column_fields[] = {
     SHAPE_PLAIN(mill_table_column, size),
@@ -57,8 +57,8 @@ static bool check_column(reader *r, const void *data, const void *outer) {
     return check_kind(r, "column", c->id, c->kind);
 }
 
-static const shape column_shape = {"column",      sizeof(mill_table_column),   48,
-                                   column_fields, G_N_ELEMENTS(column_fields), check_column};
+static const shape column_shape = {"column", SHAPE_SIZES(mill_table_column, 48), column_fields,
+                                   G_N_ELEMENTS(column_fields), check_column};
 
 static const shape_field table_fields[] = {
     SHAPE_PLAIN(mill_table, size),
@@ -79,8 +79,8 @@ static bool check_table(reader *r, const void *data, const void *outer) {
            reader_wrong(r, "the table \"%s\" has %" PRIu64 " rows, but no column", t->id, t->rows);
 }
 
-static const shape table_shape = {"table",      sizeof(mill_table),         56,
-                                  table_fields, G_N_ELEMENTS(table_fields), check_table};
+static const shape table_shape = {"table", SHAPE_SIZES(mill_table, 56), table_fields,
+                                  G_N_ELEMENTS(table_fields), check_table};
 
 /* ---------------------------------------------------------------- notes, findings */
 
@@ -97,8 +97,8 @@ static bool check_note(reader *r, const void *data, const void *outer) {
     return check_level(r, "note", n->id, n->level);
 }
 
-static const shape note_shape = {"note",      sizeof(mill_note),         24,
-                                 note_fields, G_N_ELEMENTS(note_fields), check_note};
+static const shape note_shape = {"note", SHAPE_SIZES(mill_note, 24), note_fields,
+                                 G_N_ELEMENTS(note_fields), check_note};
 
 static const shape_field finding_fields[] = {
     SHAPE_PLAIN(mill_finding, size),
@@ -120,8 +120,8 @@ static bool check_finding(reader *r, const void *data, const void *outer) {
     return check_level(r, "finding", f->id, f->level);
 }
 
-static const shape finding_shape = {"finding",      sizeof(mill_finding),         80,
-                                    finding_fields, G_N_ELEMENTS(finding_fields), check_finding};
+static const shape finding_shape = {"finding", SHAPE_SIZES(mill_finding, 80), finding_fields,
+                                    G_N_ELEMENTS(finding_fields), check_finding};
 
 /* ---------------------------------------------------------------- lanes, series */
 
@@ -154,8 +154,8 @@ static bool check_lane(reader *r, const void *data, const void *outer) {
                                             (int64_t)report->n_findings - 1));
 }
 
-static const shape lane_shape = {"lane",      sizeof(mill_lane),         120,
-                                 lane_fields, G_N_ELEMENTS(lane_fields), check_lane};
+static const shape lane_shape = {"lane", SHAPE_SIZES(mill_lane, 120), lane_fields,
+                                 G_N_ELEMENTS(lane_fields), check_lane};
 
 static const shape_field series_fields[] = {
     SHAPE_PLAIN(mill_series, size),
@@ -177,8 +177,8 @@ static bool check_series(reader *r, const void *data, const void *outer) {
     return check_number(r, "the kind of a series", s->kind, MILL_SERIES_CURVE, MILL_SERIES_HEAT);
 }
 
-static const shape series_shape = {"series",      sizeof(mill_series),         80,
-                                   series_fields, G_N_ELEMENTS(series_fields), check_series};
+static const shape series_shape = {"series", SHAPE_SIZES(mill_series, 80), series_fields,
+                                   G_N_ELEMENTS(series_fields), check_series};
 
 /* ---------------------------------------------------------------- reports */
 
@@ -203,5 +203,5 @@ static const shape_field report_fields[] = {
     SHAPE_PLAIN(mill_report, n_series),
 };
 
-const shape report_shape = {"report",      sizeof(mill_report),         136,
-                            report_fields, G_N_ELEMENTS(report_fields), NULL};
+const shape report_shape = {"report", SHAPE_SIZES(mill_report, 136), report_fields,
+                            G_N_ELEMENTS(report_fields), NULL};

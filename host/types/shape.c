@@ -82,7 +82,7 @@ static void save_image(writer *w, const shape *s, const void *data, uint32_t siz
     memcpy(image, &size, sizeof size);
     for (size_t i = 0; i < s->n_fields && has_field(&s->fields[i], size); i++) {
         const shape_field *f = &s->fields[i];
-        uint64_t number;
+        uintptr_t number;
         if (f->kind == SHAPE_PLAIN || (f->kind == SHAPE_DATUM && !is_text(data, f)))
             continue;
         number = is_inside(f) ? writer_number(w, pointer_at(data, f)) : pointer_at(data, f) != NULL;
@@ -119,7 +119,7 @@ static void set_pointer(void *data, const shape_field *f, const void *v) {
 }
 
 static uint64_t number_at(const void *data, const shape_field *f) {
-    uint64_t number;
+    uintptr_t number;
     memcpy(&number, (const char *)data + f->at, sizeof number);
     return number;
 }

@@ -56,6 +56,13 @@ struct shape {
     bool (*check)(reader *r, const void *data, const void *outer);
 };
 
+/* size and least. Sizes of ABI 1.0 are told for pointers of 8 bytes. */
+#if UINTPTR_MAX == UINT64_MAX
+#define SHAPE_SIZES(type, least) sizeof(type), (least)
+#else
+#define SHAPE_SIZES(type, least) sizeof(type), sizeof(type)
+#endif
+
 /* The fields are told in the order of the struct, without gaps (a test sees to that). */
 #define SHAPE_AT(type, field) .at = offsetof(type, field), .size = sizeof(((type *)0)->field)
 /* Does not compile for a pointer or a struct. */

@@ -11,6 +11,8 @@
 
 #include "types/reading.h"
 
+#define TRACE_LEAST_SIZE 1576 /* of the struct in ABI 1.0, the same for all pointers */
+
 mill_status trace_save(mill_run *run, const void *data, mill_sink *sink);
 mill_status trace_load(mill_run *run, mill_source *source, void **ret_data);
 

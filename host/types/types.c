@@ -55,15 +55,15 @@ SHAPED(expert_plan, MILL_TYPE_EXPERT_PLAN, "which expert each physical slot of e
 
 static const struct {
     const mill_type *type;
-    uint32_t least_size;
+    const shape *shape; /* NULL: of a trace */
 } known[] = {
-    {&trace_type, sizeof(mill_trace)},
-    {&report_type, sizeof(mill_report)},
-    {&attribution_type, sizeof(mill_attribution)},
-    {&chunk_times_type, sizeof(mill_chunk_times)},
-    {&schedule_type, sizeof(mill_schedule)},
-    {&expert_load_type, sizeof(mill_expert_load)},
-    {&expert_plan_type, sizeof(mill_expert_plan)},
+    {&trace_type, NULL},
+    {&report_type, &report_shape},
+    {&attribution_type, &attribution_shape},
+    {&chunk_times_type, &chunk_times_shape},
+    {&schedule_type, &schedule_shape},
+    {&expert_load_type, &expert_load_shape},
+    {&expert_plan_type, &expert_plan_shape},
 };
 
 const mill_type *types_find(const char *id) {
@@ -76,6 +76,6 @@ const mill_type *types_find(const char *id) {
 uint32_t types_least_size(const char *id) {
     for (gsize i = 0; i < G_N_ELEMENTS(known); i++)
         if (strcmp(known[i].type->id, id) == 0)
-            return known[i].least_size;
+            return known[i].shape != NULL ? known[i].shape->least : TRACE_LEAST_SIZE;
     return 0;
 }

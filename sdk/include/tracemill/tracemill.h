@@ -183,7 +183,8 @@ struct mill_sink {
     mill_status (*write)(mill_sink *sink, const void *data, size_t n);
 };
 
-/* Bytes to read: a mapped file, or what `load` reads from. Owner: the host; read-only. */
+/* Bytes to read: a mapped file, or what `load` reads from. Owner: the host; read-only. The data of
+ * the latter does not change, and begins at a multiple of 64 bytes. */
 typedef struct mill_source {
     uint32_t size;
     uint32_t reserved;
@@ -207,9 +208,12 @@ typedef struct mill_type {
     /* Makes the report (value_alloc) that stands for the value where a port takes mill.report/1.
      * NULL: opaque to exporters. [any thread, the value is shared and constant] */
     mill_status (*to_report)(mill_run *run, const void *data, mill_report **ret_report);
-    /* Writes the value, beginning with a format number. NULL (with load): can't cross processes. */
+    /* Writes the value, beginning with a format number. NULL (with load): can't cross processes.
+     * [any thread, the value is shared and constant] */
     mill_status (*save)(mill_run *run, const void *data, mill_sink *sink);
-    /* Reads every older save; may keep pointers into the source, which outlives the value. */
+    /* Reads every older save; may keep pointers into the source, which outlives the value. The
+     * value is made by value_alloc, or ended by `free`. A save may come from a process gone wrong:
+     * what can't be a value is E_DATA, with a cause. [any thread] */
     mill_status (*load)(mill_run *run, mill_source *source, void **ret_data);
 } mill_type;
 

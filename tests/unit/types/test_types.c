@@ -14,6 +14,7 @@
 
 #include "bench_host.h"
 #include "types/shapes.h"
+#include "types/trace.h"
 #include "types/types.h"
 #include "types/writing.h"
 
@@ -78,6 +79,43 @@ static void test_segments(void) {
         g_autoptr(crossing) c = crossing_load(type, bytes->data, bytes->len, 0);
         g_assert_cmpstr(c->cause, ==, NULL);
         same_trace(t, c->data);
+        bench_destroy(b);
+    }
+}
+
+/* The same columns in other segments, of which the last one is not full. */
+static void divide_column(mill_run *run, mill_trace *t, mill_column *c, uint64_t rows,
+                          uint32_t shift) {
+    const mill_column was = *c;
+    c->seg_shift = shift;
+    if (!was.segments)
+        return;
+    uint64_t n = trace_segments(c, rows);
+    mill_off *segments = mill_value_alloc(run, t, n * sizeof *segments);
+    c->segments = (mill_off)((uintptr_t)segments - (uintptr_t)t);
+    for (uint64_t s = 0; s < n; s++) {
+        char *to = mill_value_alloc(run, t, c->width << shift);
+        for (uint64_t i = 0; i < mill_segment_rows(c, rows, s); i++)
+            memcpy(to + i * c->width, mill_cell(t, &was, (s << shift) + i), c->width);
+        segments[s] = (mill_off)((uintptr_t)to - (uintptr_t)t);
+    }
+}
+
+static void test_small_segments(void) {
+    const mill_type *type = types_find(MILL_TYPE_TRACE);
+    for (uint32_t shift = 0; shift < 8; shift++) {
+        bench *b = bench_create(NULL, NULL);
+        mill_run *run = bench_services(b);
+        mill_trace *t = (mill_trace *)(uintptr_t)sample_long_trace(run, 300);
+        for (size_t k = 0; k < trace_n_tables; k++)
+            for (size_t i = 0; i < trace_tables[k].n; i++)
+                divide_column(run, t, trace_column_at(t, &trace_tables[k], i),
+                              trace_rows(t, trace_tables[k].at), shift);
+        g_autoptr(GByteArray) bytes = crossing_save(type, t);
+        g_autoptr(crossing) c = crossing_load(type, bytes->data, bytes->len, 0);
+        g_assert_cmpstr(c->cause, ==, NULL);
+        same_trace(t, c->data);
+        assert_survives(type, bytes->data, bytes->len, 0);
         bench_destroy(b);
     }
 }
@@ -167,7 +205,8 @@ static void assert_complete(const shape *s) {
         const shape_field *f = &s->fields[i];
         if (f->at != at)
             g_error("%s: %s is at %u, the field before it ends at %u", s->name, f->name, f->at, at);
-        g_assert_cmpuint(f->size, ==, f->kind == SHAPE_PLAIN ? f->size : 8);
+        if (f->kind != SHAPE_PLAIN && f->kind != SHAPE_DATUM)
+            g_assert_cmpuint(f->size, ==, sizeof(void *));
         at += f->size;
         if (f->of)
             assert_complete(f->of);
@@ -181,6 +220,16 @@ static void test_complete(void) {
                                    &schedule_shape, &expert_load_shape, &expert_plan_shape};
     for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++)
         assert_complete(shapes[i]);
+}
+
+/* Nor may a table or a column be left out: they are the rest of the struct. */
+static void test_trace_complete(void) {
+    size_t at = offsetof(mill_trace, strings);
+    for (size_t k = 0; k < trace_n_tables; k++) {
+        g_assert_cmpuint(trace_tables[k].at, ==, at);
+        at += sizeof(uint64_t) + trace_tables[k].n * sizeof(mill_column);
+    }
+    g_assert_cmpuint(at, ==, sizeof(mill_trace));
 }
 
 /* A struct as it was, and with two fields more. */
@@ -309,9 +358,11 @@ int main(int argc, char **argv) {
         }
     g_test_add_func("/types/trace-is-the-same", test_trace_is_the_same);
     g_test_add_func("/types/segments", test_segments);
+    g_test_add_func("/types/small-segments", test_small_segments);
     g_test_add_func("/types/in-place", test_in_place);
     g_test_add_func("/types/shared-texts", test_shared_texts);
     g_test_add_func("/types/complete", test_complete);
+    g_test_add_func("/types/trace-complete", test_trace_complete);
     g_test_add_func("/types/growth", test_growth);
     g_test_add_func("/types/head", test_head);
     return g_test_run();

@@ -99,7 +99,15 @@ static void odd_segments(void *v) {
     t->gpu.cat.seg_shift = 40;
 }
 
+/* Rows that take no byte. */
+static void unknown_threads(void *v) {
+    mill_trace *t = v;
+    t->threads = (mill_threads){.n = 1000000};
+    t->gpu.n = t->cpu.n = t->flows.n = t->counters.n = t->timers.n = 0;
+}
+
 static const breakage traces[] = {
+    {"threads has 1000000 rows", unknown_threads},
     {"gpu.name", gpu_name},
     {"gpu.name", gpu_no_name},
     {"gpu.stream", gpu_stream},
