@@ -2,7 +2,6 @@
 /* What a run says on standard error while it is under way: log lines and progress. */
 #include "engine/state.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -107,8 +106,8 @@ static void describe(const engine *e, GString *line) {
         if (s->cells->len > 1)
             g_string_append_printf(line, " %u/%u", s->cells->len - s->cells_left, s->cells->len);
         if (total > 0)
-            g_string_append_printf(line, " (%.0f %%)",
-                                   floor(MIN(100, 100.0 * (double)done / (double)total)));
+            g_string_append_printf(line, " (%d %%)",
+                                   (int)MIN(100, 100.0 * (double)done / (double)total));
     }
 }
 
