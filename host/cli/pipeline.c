@@ -34,7 +34,7 @@ static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, in
                                     {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour,
                                      "Colour messages: auto, always, never", "WHEN"},
                                     {"isolate", 0, 0, G_OPTION_ARG_NONE, &p->isolate,
-                                     "Stages in processes of their own (run.isolate = yes)", NULL},
+                                     "Run each stage in a process of its own", NULL},
                                     {0}};
     g_autoptr(GArray) all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
     g_array_append_vals(all, entries, G_N_ELEMENTS(entries) - 1);
