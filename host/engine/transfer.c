@@ -156,7 +156,8 @@ bool transfer_map(value *v) {
         return true;
     if (v->saved < 0 || fstat(v->saved, &status) != 0)
         return false;
-    void *memory = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, v->saved, 0);
+    void *memory =
+        mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, v->saved, 0);
     if (memory == MAP_FAILED)
         return false;
     v->map = memory;
