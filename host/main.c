@@ -18,6 +18,7 @@
 #include "config/problems.h"
 #include "config/suggest.h"
 #include "engine/engine.h"
+#include "isolate/serve.h"
 #include "module/probe.h"
 
 static int help_main(int argc, char **argv);
@@ -147,6 +148,8 @@ int main(int argc, char **argv) {
     take_standard_files();
     if (probe_requested(argc, argv))
         return probe_child(argc, argv, &engine_host);
+    if (serve_requested(argc, argv))
+        return serve_main(argc, argv);
     setlocale(LC_CTYPE, ""); /* for names of files; numbers stay as in the C locale */
     if (argc < 2) {
         g_autoptr(GString) text = commands_text();

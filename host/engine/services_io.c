@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config/lines.h"
+#include "isolate/serve.h"
 
 /* ---------------------------------------------------------------- files */
 
@@ -44,11 +45,11 @@ static bool is_input(const engine *e, const char *path) {
 }
 
 /* Two writers of one file would leave the one that came last: which, is up to chance. */
-static bool claim_path(run *r, const char *path) {
+static bool claim_path(run *r, const char *path, causes *why) {
     if (sink_takes_all(path))
         return true;
     if (is_input(r->engine, path)) {
-        causes_addf(run_causes(r), MILL_E_CONFIG,
+        causes_addf(why, MILL_E_CONFIG,
                     "%s is read by this pipeline: writing it would destroy it; give another path",
                     path);
         return false;
@@ -66,7 +67,7 @@ static bool claim_path(run *r, const char *path) {
     pthread_mutex_unlock(&r->engine->lock);
     if (other == NULL)
         return true;
-    causes_addf(run_causes(r), MILL_E_CONFIG,
+    causes_addf(why, MILL_E_CONFIG,
                 "%s is written by %s already: give each its own path, for instance with ${item}",
                 path, other);
     return false;
@@ -80,6 +81,27 @@ static void give_back_path(run *r, const char *path) {
     pthread_mutex_unlock(&r->engine->lock);
 }
 
+mill_status services_sink(run *r, const char *path, causes *why, sink **ret_sink) {
+    sink *s = find_sink(r->instance, path);
+    if (s == NULL) {
+        if (!claim_path(r, path, why))
+            return MILL_E_CONFIG;
+        if (strcmp(path, "-") == 0)
+            r->instance->out = spool_create();
+        s = sink_create(path, r->instance->out, why);
+        if (s == NULL) {
+            give_back_path(r, path);
+            return MILL_E_IO;
+        }
+        sink_bind(s, &r->causes);
+        if (r->instance->sinks == NULL)
+            r->instance->sinks = g_ptr_array_new();
+        g_ptr_array_add(r->instance->sinks, s);
+    }
+    *ret_sink = s;
+    return MILL_OK;
+}
+
 mill_status service_sink_open(mill_run *public, const char *path, mill_sink **ret_sink) {
     run *r = run_of(public);
     if (r->instance == NULL)
@@ -87,23 +109,12 @@ mill_status service_sink_open(mill_run *public, const char *path, mill_sink **re
     if (stage_sinks_per_run(r->plan) && !r->may_output)
         return run_bug(r, "opened a file outside of `run`, though its runs are shared out among "
                           "instances");
-    sink *s = find_sink(r->instance, path);
-    if (s == NULL) {
-        if (!claim_path(r, path))
-            return MILL_E_CONFIG;
-        if (strcmp(path, "-") == 0)
-            r->instance->out = spool_create();
-        s = sink_create(path, r->instance->out, &r->causes);
-        if (s == NULL) {
-            give_back_path(r, path);
-            return MILL_E_IO;
-        }
-        if (r->instance->sinks == NULL)
-            r->instance->sinks = g_ptr_array_new();
-        g_ptr_array_add(r->instance->sinks, s);
-    }
-    *ret_sink = sink_public(s);
-    return MILL_OK;
+    sink *s = NULL;
+    mill_status status = r->engine->served != NULL ? serve_sink(r, path, &s)
+                                                   : services_sink(r, path, run_causes(r), &s);
+    if (status == MILL_OK)
+        *ret_sink = sink_public(s);
+    return status;
 }
 
 /* Read, not mapped: a file that shrinks while it is mapped kills the process. */

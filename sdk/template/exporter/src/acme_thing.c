@@ -48,7 +48,7 @@ static void comma(kit_export *out) {
 
 static void quoted(kit_export *out, const char *text) {
     if (text)
-        kit_export_quoted(out, text);
+        kit_export_cell(out, text);
 }
 
 /* Exact, and empty where it is not known: a program reads this. */

@@ -21,7 +21,7 @@ struct progress {
 
 void quoted(kit_export *out, const char *text) {
     if (text)
-        kit_export_quoted(out, text);
+        kit_export_cell(out, text);
 }
 
 /* Exact, and empty where it is not known: a program reads this. */
