@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,12 +29,27 @@ static bool same_file(const char *path, const struct stat *other) {
            status.st_ino == other->st_ino;
 }
 
+/* The file that a setting was read from: an include, or the pipeline itself. */
+static bool is_of_pipeline(const document *doc, const struct stat *file) {
+    for (guint i = 0; i < doc->sections->len; i++) {
+        const section *sec = g_ptr_array_index(doc->sections, i);
+        if (sec->at.file != NULL && same_file(sec->at.file, file))
+            return true;
+    }
+    for (guint i = 0; i < doc->owned->len; i++) {
+        const setting *set = g_ptr_array_index(doc->owned, i);
+        if (set->at.file != NULL && same_file(set->at.file, file))
+            return true;
+    }
+    return false;
+}
+
 /* Is it the pipeline, or one of the profiles it reads? */
 static bool is_input(const engine *e, const char *path) {
     struct stat status;
     if (stat(path, &status) != 0)
         return false;
-    if (same_file(e->plan->path, &status))
+    if (same_file(e->plan->path, &status) || is_of_pipeline(e->plan->doc, &status))
         return true;
     for (guint i = 0; i < e->plan->stages->len; i++) {
         const plan_stage *s = g_ptr_array_index(e->plan->stages, i);
@@ -42,6 +58,25 @@ static bool is_input(const engine *e, const char *path) {
                 return true;
     }
     return false;
+}
+
+/* One name for all paths that lead to a file, whether it is there yet or not: symbolic links are
+ * followed as far as there is something. */
+static char *true_path(const char *path) {
+    g_autofree char *folder = g_path_is_absolute(path) ? NULL : g_get_current_dir();
+    g_autofree char *whole = g_build_filename(folder ? folder : "/", path, NULL);
+    for (size_t n = strlen(whole); n > 0; n--) {
+        if (whole[n] != '\0' && whole[n] != '/')
+            continue;
+        g_autofree char *there = g_strndup(whole, n);
+        char *real = realpath(there, NULL);
+        if (real == NULL)
+            continue;
+        g_autofree char *joined = g_strconcat(real, whole + n, NULL);
+        free(real);
+        return g_canonicalize_filename(joined, NULL);
+    }
+    return g_canonicalize_filename(whole, NULL);
 }
 
 /* Two writers of one file would leave the one that came last: which, is up to chance. */
@@ -54,7 +89,7 @@ static bool claim_path(run *r, const char *path, causes *why) {
                     path);
         return false;
     }
-    g_autofree char *name = g_canonicalize_filename(path, NULL);
+    g_autofree char *name = true_path(path);
     g_autofree char *owner =
         *r->key != '\0' && stage_sinks_per_run(r->plan)
             ? g_strdup_printf("[%s] for the item \"%s\"", r->plan->name, r->key)
@@ -75,7 +110,7 @@ static bool claim_path(run *r, const char *path, causes *why) {
 
 /* It could not be opened: the next one that tries shall hear why. */
 static void give_back_path(run *r, const char *path) {
-    g_autofree char *name = g_canonicalize_filename(path, NULL);
+    g_autofree char *name = true_path(path);
     pthread_mutex_lock(&r->engine->lock);
     g_hash_table_remove(r->engine->written, name);
     pthread_mutex_unlock(&r->engine->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds of intervals and their colours: see kinds.h. */
 #include "kinds.h"
+#include "escape.h"
 
 #include <string.h>
 
@@ -298,10 +299,7 @@ size_t kinds_n_texts(const kinds *k) {
 
 char *kinds_text_at(const kinds *k, size_t i) {
     const char *text = g_ptr_array_index(k->texts, g_array_index(k->listed, uint32_t, i));
-    const char *end = text;
-    for (int n = 0; n < LABEL_CHARS && *end; n++)
-        end = g_utf8_next_char(end);
-    return g_strdup_printf("%.*s%s", (int)(end - text), text, *end ? "…" : "");
+    return escape_cut(text, LABEL_CHARS);
 }
 
 uint64_t kinds_left_out(const kinds *k) {

@@ -205,6 +205,16 @@ static void test_odd_text(void) {
     g_string_free(text, TRUE);
 }
 
+/* What a plugin sends that keeps to no rule can still be read, in the data of timelines too. */
+static void test_mangled(void) {
+    bench *b = html_bench(NULL);
+    bench_input(b, "report", MILL_TYPE_REPORT, sample_mangled(), "odd", "");
+    g_autoptr(GString) page = page_of(b, NULL);
+    g_assert_true(g_utf8_validate_len(page->str, page->len, NULL));
+    lacks(page, "\u202e");
+    has(page, "\"\\\\u202eback\\\\x1b[31m\""); /* JSON of what is shown */
+}
+
 /* The policy lets the page's own script run and no other. */
 static void test_policy(void) {
     bench *b = html_bench(NULL);
@@ -553,6 +563,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/html/unknown", test_unknown);
     g_test_add_func("/exporters/html/attack", test_attack);
     g_test_add_func("/exporters/html/odd-text", test_odd_text);
+    g_test_add_func("/exporters/html/mangled", test_mangled);
     g_test_add_func("/exporters/html/policy", test_policy);
     g_test_add_func("/exporters/html/items", test_items);
     g_test_add_func("/exporters/html/item-paths", test_item_paths);
