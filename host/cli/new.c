@@ -208,8 +208,9 @@ static int tell(const request *r, const place *where, const char *folder, const 
     g_autofree char *word = strcspn(folder, " \t'\"\\$`*?[]~#&;|<>(){}!\n") == strlen(folder)
                                 ? g_strdup(folder)
                                 : visible(quoted);
-    g_string_append_printf(text, "%s: a %s %s in the module %s\n", shown, r->kind, r->name,
-                           r->names.module_id);
+    const char *article = strchr("aeiou", *r->kind) ? "an" : "a";
+    g_string_append_printf(text, "%s: %s %s %s in the module %s\n", shown, article, r->kind,
+                           r->name, r->names.module_id);
     for (guint i = 0; i < files->len; i++) {
         const project_file *file = g_ptr_array_index(files, i);
         g_string_append_printf(text, "  %s\n", file->path);
