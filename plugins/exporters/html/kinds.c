@@ -26,7 +26,7 @@ struct kinds {
     GArray *listed;     /* uint32_t: the final texts, as numbers of `texts` */
     uint32_t *final_of; /* preliminary → final */
     char *other;
-    uint64_t left_out, merged;
+    uint64_t left_out;
 };
 
 kinds *kinds_create(void) {
@@ -120,8 +120,7 @@ static void merge_classes(kinds *k) {
     g_qsort_with_data(order, (gint)n, sizeof *order, by_time, k->classes->data);
     for (uint32_t i = 0; i < n; i++)
         to[order[i]] = i < KINDS_CLASSES - 1 ? 0 : 1;
-    k->merged = n - (KINDS_CLASSES - 1);
-    k->other = g_strdup_printf("other (%u classes)", (unsigned)k->merged);
+    k->other = g_strdup_printf("other (%u classes)", (unsigned)(n - (KINDS_CLASSES - 1)));
     GArray *kept = g_array_new(FALSE, FALSE, sizeof(kinds_class));
     kinds_class other = {.name = k->other};
     for (uint32_t i = 0; i < n; i++) {
@@ -305,8 +304,4 @@ char *kinds_text_at(const kinds *k, size_t i) {
 
 uint64_t kinds_left_out(const kinds *k) {
     return k->left_out;
-}
-
-uint64_t kinds_merged_classes(const kinds *k) {
-    return k->merged;
 }

@@ -258,6 +258,7 @@ static void test_item_paths(void) {
     g_assert_cmpuint(html_count(bench_written(b, "rank0.out")->str, "<article"), ==, 2);
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
+    itemised_check_lost(MODULE);
 }
 
 static void test_missing(void) {

@@ -157,6 +157,7 @@ static void test_item_paths(void) {
     g_assert_cmpstr(bench_written(b, "rank0.out")->str, ==, want);
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
+    itemised_check_lost(MODULE);
 }
 
 static void test_overwrite(void) {
