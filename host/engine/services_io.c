@@ -44,8 +44,35 @@ static bool is_of_pipeline(const document *doc, const struct stat *file) {
     return false;
 }
 
-/* Is it the pipeline, or one of the profiles it reads? */
-static bool is_input(const engine *e, const char *path) {
+/* Is it one that an option names, such as a file of rules? What is written may hold ${item}, so
+ * options without it name what is read. */
+static bool is_of_option(const mill_option *o, const void *opts, const struct stat *file) {
+    const void *field = (const char *)opts + o->offset;
+    if (o->flags & (MILL_OPT_ITEM | MILL_OPT_GLOB))
+        return false;
+    if (o->type == MILL_OPT_PATH) {
+        const char *path = *(const char *const *)field;
+        return path != NULL && same_file(path, file);
+    }
+    if (o->type != MILL_OPT_LIST || o->elem != MILL_OPT_PATH)
+        return false;
+    const mill_list *list = field;
+    for (size_t i = 0; i < list->n; i++)
+        if (same_file(((const char *const *)list->v)[i], file))
+            return true;
+    return false;
+}
+
+static bool is_of_stage(const plan_stage *s, const struct stat *file) {
+    for (size_t i = 0; i < s->cls->n_options; i++)
+        if (is_of_option(&s->cls->options[i], s->opts, file))
+            return true;
+    return false;
+}
+
+/* Is it the pipeline, or something that it reads? own: the stage that wants to write it, whose
+ * options may name it. */
+static bool is_input(const engine *e, const plan_stage *own, const char *path) {
     struct stat status;
     if (stat(path, &status) != 0)
         return false;
@@ -53,6 +80,8 @@ static bool is_input(const engine *e, const char *path) {
         return true;
     for (guint i = 0; i < e->plan->stages->len; i++) {
         const plan_stage *s = g_ptr_array_index(e->plan->stages, i);
+        if (s != own && is_of_stage(s, &status))
+            return true;
         for (guint k = 0; s->files != NULL && k < s->files->len; k++)
             if (same_file(((globs_file *)g_ptr_array_index(s->files, k))->path, &status))
                 return true;
@@ -83,7 +112,7 @@ static char *true_path(const char *path) {
 static bool claim_path(run *r, const char *path, causes *why) {
     if (sink_takes_all(path))
         return true;
-    if (is_input(r->engine, path)) {
+    if (is_input(r->engine, r->plan, path)) {
         causes_addf(why, MILL_E_CONFIG,
                     "%s is read by this pipeline: writing it would destroy it; give another path",
                     path);

@@ -177,6 +177,10 @@ static void test_output_is_input(void) {
     rig_fails("[pipeline]\ninclude = site.ini\n" READ
               "[s]\nuse = flow.sink\nin = r\npath = site.ini\n",
               MILL_E_CONFIG, "site.ini is read by this pipeline");
+    rig_file("rules.txt", "[a]\nb = 1\n");
+    rig_fails("[w]\nuse = works.absent\nonly = ini\npath = rules.txt\n" READ
+              "[s]\nuse = flow.sink\nin = r\npath = ./rules.txt\n",
+              MILL_E_CONFIG, "rules.txt is read by this pipeline");
 }
 
 static void test_order(void) {

@@ -151,6 +151,18 @@ static void test_mangled(void) {
     bench_destroy(b);
 }
 
+/* Nor may names of files be. */
+static void test_path(void) {
+    bench *b = begin();
+    mill_trace *t = small_trace(b, 0);
+    ((char *)mill_at(t, t->path))[0] = '\xff';
+    bench_input(b, "trace", MILL_TYPE_TRACE, t, "trace", "rank0");
+    g_assert_cmpint(bench_run(b), ==, MILL_OK);
+    const GString *text = bench_written(b, "-");
+    g_assert_true(g_utf8_validate_len(text->str, text->len, NULL));
+    bench_destroy(b);
+}
+
 static const mill_schedule *small_schedule(void) {
     static const uint8_t kind[] = {MILL_OP_FORWARD, MILL_OP_PAIR, MILL_OP_WEIGHT};
     static const uint32_t chunk[] = {0, 0, 0}, stage[] = {0, 0, 0}, mb[] = {0, 1, NONE};
@@ -305,6 +317,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/chrome/two-traces", test_two_traces);
     g_test_add_func("/chrome/lanes", test_lanes);
     g_test_add_func("/chrome/mangled", test_mangled);
+    g_test_add_func("/chrome/path", test_path);
     g_test_add_func("/chrome/schedule", test_schedule);
     g_test_add_func("/chrome/beside", test_beside);
     g_test_add_func("/chrome/two-reports", test_two_reports);
