@@ -18,6 +18,7 @@
 #include "config/problems.h"
 #include "config/suggest.h"
 #include "engine/engine.h"
+#include "isolate/serve.h"
 #include "module/probe.h"
 
 static int help_main(int argc, char **argv);
@@ -136,17 +137,19 @@ static int help_main(int argc, char **argv) {
 
 /* A file that is opened while 0, 1 or 2 is closed would get that number, and with it what is
  * printed or said. So each is taken here, the wrong way round: to use it fails as if it were
- * closed. */
+ * closed. A folder can't be written to by the name /dev/stdout either. */
 static void take_standard_files(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+            open(fd == STDIN_FILENO ? "/dev/null" : "/", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int main(int argc, char **argv) {
     take_standard_files();
     if (probe_requested(argc, argv))
         return probe_child(argc, argv, &engine_host);
+    if (serve_requested(argc, argv))
+        return serve_main(argc, argv);
     setlocale(LC_CTYPE, ""); /* for names of files; numbers stay as in the C locale */
     if (argc < 2) {
         g_autoptr(GString) text = commands_text();

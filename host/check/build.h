@@ -9,6 +9,7 @@
 typedef struct build {
     plan *plan;
     problems *problems;
+    bool isolate; /* stages that do not say so themselves */
 } build;
 
 /* An error of the configuration; hint may be NULL and is freed. */
@@ -25,6 +26,9 @@ void build_stages(build *b);
  * order of them. */
 void build_wires(build *b);
 bool build_order(build *b);
+
+/* isolate.c: whether what goes between processes can. */
+void build_isolation(build *b);
 
 /* keys.c: which stages run once per key, and for which. */
 void build_keys(build *b);

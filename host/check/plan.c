@@ -203,10 +203,15 @@ static void check_classes(build *b) {
             continue;
         causes why;
         causes_init(&why);
-        if (engine_check(s, &why) < MILL_OK) {
+        bool lost;
+        mill_status status = engine_check(b->plan, s, &why, &lost);
+        if (status < MILL_OK) {
             g_autofree char *text = causes_text(&why, false);
             g_strdelimit(text, "\n", ' ');
-            build_error(b, s->at, NULL, "[%s] %s", s->name, text);
+            problem_kind kind = !lost                      ? PROBLEM_CONFIG
+                                : status == MILL_E_TIMEOUT ? PROBLEM_TIMEOUT
+                                                           : PROBLEM_PLUGIN;
+            problems_add(b->problems, kind, MILL_ERROR, s->at, NULL, "[%s] %s", s->name, text);
         }
         causes_finish(&why);
     }
@@ -231,6 +236,7 @@ static void build_plan(build *b, const plan_request *request) {
         return;
     if (problems_errors(b->problems) > 0)
         return;
+    build_isolation(b);
     build_keys(b);
     if (problems_errors(b->problems) == 0)
         check_classes(b);
@@ -266,7 +272,7 @@ plan *plan_create(const plan_request *request, modules *all, problems *told) {
         document_set(p->doc, *set, told);
     p->vars =
         vars_create(document_section(p->doc, DOCUMENT_VARS), request->data_dir, request->args);
-    build b = {.plan = p, .problems = told};
+    build b = {.plan = p, .problems = told, .isolate = request->isolate};
     build_plan(&b, request);
     if (problems_errors(told) == 0)
         return p;

@@ -28,13 +28,15 @@ struct plan_stage {
     origin at;
     const stage_class *cls;
 
-    void *opts;         /* the options struct; GLOB and ITEM fields hold the text as written */
-    GPtrArray *memory;  /* what the fields of opts point into */
-    bool *given;        /* for each option: set by the user */
-    int glob;           /* index of the GLOB option, or -1 */
-    GPtrArray *files;   /* of globs_file *, if glob >= 0, in the natural order of keys */
-    int64_t timeout_ns; /* of one callback; 0: none */
-    bool optional;      /* what it can't do with an item's content is no failure of the run */
+    void *opts;           /* the options struct; GLOB and ITEM fields hold the text as written */
+    GPtrArray *memory;    /* what the fields of opts point into */
+    bool *given;          /* for each option: set by the user */
+    int glob;             /* index of the GLOB option, or -1 */
+    GPtrArray *files;     /* of globs_file *, if glob >= 0, in the natural order of keys */
+    int64_t timeout_ns;   /* of one callback; 0: none */
+    bool isolate;         /* its instances live in processes of their own, */
+    int64_t memory_bytes; /* and may have so much memory each; 0: any amount */
+    bool optional;        /* what it can't do with an item's content is no failure of the run */
 
     plan_input *inputs; /* for each input port */
     bool stream;        /* has a STREAM port */
@@ -60,6 +62,7 @@ typedef struct plan_request {
     const char *const *args; /* the files after it: ${args}; NULL-terminated */
     const char *const *sets; /* "stage.key=value"; NULL-terminated */
     const char *data_dir;    /* ${tracemill:data} */
+    bool isolate;            /* run.isolate = yes in all stages that do not say otherwise */
 } plan_request;
 
 /* Reads and checks the pipeline. NULL if there are errors; all of them are in `told`. Owner:

@@ -9,10 +9,15 @@
 
 /* The host's own settings of every stage, declared like a class's options. */
 typedef struct run_settings {
-    int64_t timeout_ns;
+    int64_t timeout_ns, memory_bytes;
     int missing;
     bool optional;
+    bool isolate;
 } run_settings;
+
+/* Below that no module would be loaded; the upper end stands for none. */
+#define MEMORY_LEAST (1 << 20)
+#define MEMORY_MOST ((double)((int64_t)1 << 50))
 
 static const char *const missing_choices[] = {"error", "ok", NULL};
 
@@ -32,6 +37,16 @@ static const mill_option run_options[] = {
      .offset = MILL_OPT_OFF(run_settings, optional, BOOL),
      .def = "no",
      .help = "whether an item whose content the stage can't work with is only warned of"},
+    {.name = "run.isolate",
+     .type = MILL_OPT_BOOL,
+     .offset = MILL_OPT_OFF(run_settings, isolate, BOOL),
+     .help = "whether the stage runs in a process of its own"},
+    {.name = "run.memory",
+     .type = MILL_OPT_BYTES,
+     .offset = MILL_OPT_OFF(run_settings, memory_bytes, BYTES),
+     .min = MEMORY_LEAST,
+     .max = MEMORY_MOST,
+     .help = "memory that a stage in a process of its own may allocate"},
 };
 
 const mill_option *plan_run_options(size_t *ret_n) {
@@ -105,6 +120,12 @@ static void set_run(build *b, plan_stage *s, const section *sec, run_settings *r
     }
     s->timeout_ns = ret->timeout_ns;
     s->optional = ret->optional;
+    s->isolate = ret->isolate;
+    s->memory_bytes = ret->memory_bytes;
+    const setting *memory = section_get(sec, "run.memory");
+    if (memory != NULL && !s->isolate)
+        build_error(b, memory->at, g_strdup("add run.isolate = yes, or run it with --isolate"),
+                    "[%s] run.memory limits a process, and the stage has none of its own", s->name);
 }
 
 static void set_option(build *b, plan_stage *s, const section *sec, size_t i, bool missing_ok) {
@@ -128,7 +149,7 @@ static void set_option(build *b, plan_stage *s, const section *sec, size_t i, bo
 }
 
 static void set_options(build *b, plan_stage *s, const section *sec) {
-    run_settings run = {0};
+    run_settings run = {.isolate = b->isolate};
     for (guint i = 0; i < sec->settings->len; i++) {
         const setting *one = g_ptr_array_index(sec->settings, i);
         if (strcmp(one->key, "use") == 0 || build_is_input(one->key) ||

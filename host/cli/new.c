@@ -170,7 +170,24 @@ static bool parse(request *r, int argc, char **argv) {
 
 /* ---------------------------------------------------------------- the command */
 
-static int tell(const request *r, const char *folder, const GPtrArray *files) {
+/* What must stand before `meson setup` so that it finds this SDK, where pkg-config does not look by
+ * itself; else "". */
+static char *pkg_config_setting(const place *where) {
+    if (where->built || where->plugin_dirs[0] == NULL)
+        return g_strdup("");
+    g_autofree char *plain = g_build_filename(where->plugin_dirs[0], "..", "..", "pkgconfig", NULL);
+    g_autofree char *folder = g_canonicalize_filename(plain, "/");
+    g_autofree char *file = g_build_filename(folder, "tracemill.pc", NULL);
+    const char *path = g_getenv("PKG_CONFIG_PATH");
+    g_auto(GStrv) known = g_strsplit(path != NULL ? path : "", ":", -1);
+    if (g_str_has_prefix(folder, "/usr/") || g_strv_contains((const char *const *)known, folder) ||
+        !g_file_test(file, G_FILE_TEST_EXISTS))
+        return g_strdup("");
+    g_autofree char *word = g_shell_quote(folder);
+    return g_strdup_printf("PKG_CONFIG_PATH=%s ", word);
+}
+
+static int tell(const request *r, const place *where, const char *folder, const GPtrArray *files) {
     if (r->json) {
         cJSON *json = cJSON_CreateObject();
         g_autofree char *shown = visible(folder);
@@ -191,14 +208,18 @@ static int tell(const request *r, const char *folder, const GPtrArray *files) {
     g_autofree char *word = strcspn(folder, " \t'\"\\$`*?[]~#&;|<>(){}!\n") == strlen(folder)
                                 ? g_strdup(folder)
                                 : visible(quoted);
-    g_string_append_printf(text, "%s: a %s %s in the module %s\n", shown, r->kind, r->name,
-                           r->names.module_id);
+    const char *article = strchr("aeiou", *r->kind) ? "an" : "a";
+    g_string_append_printf(text, "%s: %s %s %s in the module %s\n", shown, article, r->kind,
+                           r->name, r->names.module_id);
     for (guint i = 0; i < files->len; i++) {
         const project_file *file = g_ptr_array_index(files, i);
         g_string_append_printf(text, "  %s\n", file->path);
     }
+    g_autofree char *setting = pkg_config_setting(where);
+    g_autofree char *shown_setting = visible(setting);
     g_string_append_printf(
-        text, "\nBuild and test it: cd %s && meson setup build && meson test -C build\n", word);
+        text, "\nBuild and test it: cd %s && %smeson setup build && meson test -C build\n", word,
+        shown_setting);
     return command_print_text(text);
 }
 
@@ -216,7 +237,7 @@ static int make(const request *r) {
         refuse("--dir DIR chooses another folder", "%s", error->message);
         return COMMAND_IO;
     }
-    return tell(r, folder, files);
+    return tell(r, where, folder, files);
 }
 
 int new_main(int argc, char **argv) {

@@ -32,6 +32,8 @@ static bool parse(pipeline *p, const GOptionEntry *more, const char *summary, in
         {"set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &p->sets,
          "Set an option over the files (repeatable)", "STAGE.KEY=VALUE"},
         {"color", 0, 0, G_OPTION_ARG_FILENAME, &p->colour, "Colour messages", "auto|always|never"},
+        {"isolate", 0, 0, G_OPTION_ARG_NONE, &p->isolate, "Run each stage in a process of its own",
+         NULL},
         {0}};
     g_autoptr(GArray) all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
     g_array_append_vals(all, entries, G_N_ELEMENTS(entries) - 1);
@@ -70,6 +72,7 @@ bool pipeline_open(pipeline *p, const GOptionEntry *more, const char *summary, i
         .args = (const char *const *)(argv + 2),
         .sets = (const char *const *)p->sets,
         .data_dir = p->where->data_dir,
+        .isolate = p->isolate,
     };
     p->plan = plan_create(&request, p->modules, p->problems);
     *ret_exit = problems_exit_code(p->problems);

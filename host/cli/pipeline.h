@@ -11,6 +11,7 @@ typedef struct pipeline {
     command common;
     char **sets;
     char *colour;
+    gboolean isolate;
     bool coloured; /* stderr */
     place *where;
     modules *modules;

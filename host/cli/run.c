@@ -120,9 +120,17 @@ static char *milliseconds(int64_t ns) {
                            ns / 1000 % 1000);
 }
 
-static uint64_t peak_rss_bytes(void) {
+static uint64_t peak_rss_bytes(int whose) {
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+    return getrusage(whose, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+/* Does any stage live in a process of its own? */
+static bool has_isolated(const outcome *o) {
+    for (unsigned i = 0; i < o->n_stages; i++)
+        if (o->stages[i].stage->isolate)
+            return true;
+    return false;
 }
 
 static char *mebibytes(uint64_t bytes) {
@@ -140,11 +148,13 @@ static void tell_timings(const outcome *o) {
         fprintf(stderr, "%-20s %7u %7u %12s %12s %12s\n", s->stage->name, s->done, s->failed, sum,
                 longest, memory);
     }
-    g_autofree char *wall = milliseconds(o->wall_ns), *rss = mebibytes(peak_rss_bytes());
+    g_autofree char *wall = milliseconds(o->wall_ns), *rss = mebibytes(peak_rss_bytes(RUSAGE_SELF));
+    g_autofree char *largest = mebibytes(peak_rss_bytes(RUSAGE_CHILDREN));
+    fprintf(stderr, "in all: %s ms of wall time, %s MiB of memory at most", wall, rss);
+    if (has_isolated(o))
+        fprintf(stderr, " in the program, %s MiB in the largest process of a stage", largest);
     fprintf(stderr,
-            "in all: %s ms of wall time, %s MiB of memory at most\n"
-            "memory of a stage: the most that one run had of the host, values and scratch\n",
-            wall, rss);
+            "\nmemory of a stage: the most that one run had of the host, values and scratch\n");
 }
 
 static cJSON *stage_json(const stage_outcome *s) {
@@ -173,7 +183,9 @@ static cJSON *failure_json(const failure *f) {
 static int print_json(pipeline *p, const outcome *o) {
     cJSON *json = pipeline_json(p, "tracemill.run/1", o->exit_code);
     cJSON_AddNumberToObject(json, "wall_ns", (double)o->wall_ns);
-    cJSON_AddNumberToObject(json, "peak_rss_bytes", (double)peak_rss_bytes());
+    cJSON_AddNumberToObject(json, "peak_rss_bytes", (double)peak_rss_bytes(RUSAGE_SELF));
+    uint64_t largest = has_isolated(o) ? peak_rss_bytes(RUSAGE_CHILDREN) : 0;
+    cJSON_AddNumberToObject(json, "peak_stage_rss_bytes", (double)largest);
     cJSON *stages = cJSON_AddArrayToObject(json, "stages");
     for (unsigned i = 0; i < o->n_stages; i++)
         cJSON_AddItemToArray(stages, stage_json(&o->stages[i]));

@@ -18,7 +18,7 @@ struct problems {
     GPtrArray *files; /* names in the order of reading */
     GHashTable *seen; /* place and text of each in `list` */
     bool sorted;
-    size_t count, errors, errors_of[PROBLEM_MODULE + 1];
+    size_t count, errors, errors_of[PROBLEM_KINDS];
 };
 
 /* A problem with its place in the order of showing. */
@@ -138,6 +138,10 @@ const problem *problems_get(problems *p, size_t i) {
 int problems_exit_code(const problems *p) {
     if (p->errors == 0)
         return 0;
+    if (p->errors_of[PROBLEM_PLUGIN] > 0)
+        return 70;
+    if (p->errors_of[PROBLEM_TIMEOUT] > 0)
+        return 75;
     if (p->errors_of[PROBLEM_NOINPUT] == p->errors)
         return 66;
     return p->errors_of[PROBLEM_MODULE] == p->errors ? 69 : 78;
@@ -165,7 +169,7 @@ char *problems_format(problems *p, bool colour) {
 }
 
 cJSON *problems_to_json(problems *p) {
-    static const char *const kinds[] = {"config", "no-input", "module"};
+    static const char *const kinds[] = {"config", "no-input", "module", "plugin", "timeout"};
     cJSON *array = cJSON_CreateArray();
     const problem *q;
     for (size_t i = 0; (q = problems_get(p, i)); i++) {

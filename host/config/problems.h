@@ -24,6 +24,9 @@ typedef enum problem_kind {
     PROBLEM_CONFIG,  /* 78 */
     PROBLEM_NOINPUT, /* 66, if every error is of this kind */
     PROBLEM_MODULE,  /* 69, if every error is of this kind */
+    PROBLEM_PLUGIN,  /* 70, if any error is: a class's `check` died, */
+    PROBLEM_TIMEOUT, /* or did not end: 75, likewise */
+    PROBLEM_KINDS
 } problem_kind;
 
 /* One problem; `text` is one sentence, `hint` may be NULL. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "config/visible.h"
+#include "isolate/peer.h"
 
 #define LINE_EVERY_NS (10 * (int64_t)1000000000)
 #define REDRAW_EVERY_NS (100 * (int64_t)1000000)
@@ -16,6 +17,8 @@ static struct {
     mill_level level;
     bool colour, terminal, drawn;
     int64_t began_ns, last_ns;
+    console_fn divert; /* NULL: lines go to standard error */
+    void *divert_arg;
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = MILL_INFO};
 
 void console_init(const engine_options *options) {
@@ -43,6 +46,10 @@ void console_log(const char *stage, const char *key, mill_level level, const cha
     static const char *const colours[] = {"\033[1;31m", "\033[1;33m", "", "\033[2m"};
     if (level > console.level || level > MILL_DEBUG)
         return;
+    if (console.divert != NULL) {
+        console.divert(console.divert_arg, stage, key, level, text);
+        return;
+    }
     /* Text from plugins and names of files go to a terminal. */
     g_autofree char *shown = visible(text), *shown_key = key != NULL ? visible(key) : NULL;
     pthread_mutex_lock(&console.lock);
@@ -57,6 +64,29 @@ void console_log(const char *stage, const char *key, mill_level level, const cha
     pthread_mutex_unlock(&console.lock);
 }
 
+void console_divert(mill_level level, console_fn fn, void *arg) {
+    console.level = level;
+    console.divert = fn;
+    console.divert_arg = arg;
+}
+
+void console_pass_on(const char *bytes, size_t n) {
+    pthread_mutex_lock(&console.lock);
+    wipe();
+    fwrite(bytes, 1, n, stderr);
+    pthread_mutex_unlock(&console.lock);
+}
+
+/* How far a run is, wherever it runs. */
+static void add_progress(const run *r, uint64_t *done, uint64_t *total) {
+    uint64_t more_done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
+    uint64_t more_total = __atomic_load_n(&r->total, __ATOMIC_RELAXED);
+    if (r->peer != NULL)
+        peer_progress(r->peer, &more_done, &more_total);
+    *done += more_done;
+    *total += more_total;
+}
+
 /* "trace 3/16 (45 %), overlap 2/16" */
 static void describe(const engine *e, GString *line) {
     for (unsigned i = 0; i < e->n_stages; i++) {
@@ -68,8 +98,7 @@ static void describe(const engine *e, GString *line) {
             if (r->stage != s)
                 continue;
             active++;
-            done += __atomic_load_n(&r->done, __ATOMIC_RELAXED);
-            total += __atomic_load_n(&r->total, __ATOMIC_RELAXED);
+            add_progress(r, &done, &total);
         }
         if (active == 0)
             continue;
@@ -77,7 +106,8 @@ static void describe(const engine *e, GString *line) {
         if (s->cells->len > 1)
             g_string_append_printf(line, " %u/%u", s->cells->len - s->cells_left, s->cells->len);
         if (total > 0)
-            g_string_append_printf(line, " (%d %%)", (int)(100.0 * (double)done / (double)total));
+            g_string_append_printf(line, " (%d %%)",
+                                   (int)MIN(100, 100.0 * (double)done / (double)total));
     }
 }
 

@@ -2,6 +2,7 @@
 /* What the program says when a plugin brings it down: the stage, the module and its path. */
 #include "engine/crash.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,25 @@ void crash_thread_end(void) {
     stack = NULL;
 }
 
+/* Where the notes of one thread can be read from outside, once this process is dead. */
+static struct {
+    char *to;
+    size_t size;
+    pthread_t thread;
+} mirror;
+
+void crash_mirror(char *to, size_t size) {
+    mirror.to = to;
+    mirror.size = size;
+    mirror.thread = pthread_self();
+}
+
 const char *crash_note(const char *text) {
     const char *before = note;
     note = text;
+    if (mirror.to != NULL && text != NULL && pthread_equal(mirror.thread, pthread_self())) {
+        strncpy(mirror.to, text, mirror.size - 1);
+        mirror.to[mirror.size - 1] = '\0';
+    }
     return before;
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "config/units.h"
 #include "engine/crash.h"
 #include "engine/state.h"
+#include "isolate/peer.h"
 
 #define TICK_NS (20 * (int64_t)1000000)
 #define GRACE_NS (5 * (int64_t)1000000000) /* for a stage that was asked to end */
@@ -84,6 +86,8 @@ static void ask_run(run *r, int what, int64_t now) {
         return;
     r->asked_ns = now;
     __atomic_store_n(&r->asked, what, __ATOMIC_RELEASE);
+    if (r->peer != NULL)
+        peer_ask(r->peer, what);
 }
 
 static void ask_all(engine *e, int what, int64_t now, garbage *rest) {
@@ -119,8 +123,12 @@ static void check_limits(engine *e, int64_t began, garbage *rest) {
         run *r = g_ptr_array_index(e->running, i);
         if (r->deadline_ns != 0 && now > r->deadline_ns)
             ask_run(r, ASK_RUN_LIMIT, now);
-        if (r->asked != ASK_NOTHING && now - r->asked_ns > GRACE_NS)
+        if (r->asked == ASK_NOTHING || now - r->asked_ns <= GRACE_NS)
+            continue;
+        if (!r->plan->isolate)
             abandon(r);
+        if (r->peer != NULL)
+            peer_kill(r->peer);
     }
 }
 
@@ -245,7 +253,7 @@ static void run_threads(engine *e, int64_t began) {
 
 /* ---------------------------------------------------------------- a run */
 
-static void engine_init(engine *e, const plan *p, const engine_options *options) {
+void engine_init(engine *e, const plan *p, const engine_options *options) {
     *e = (engine){.plan = p, .options = *options};
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -265,7 +273,7 @@ static void engine_init(engine *e, const plan *p, const engine_options *options)
     e->outcome->stages = g_new0(stage_outcome, p->stages->len);
 }
 
-static void engine_finish(engine *e) {
+void engine_finish(engine *e) {
     cells_destroy(e);
     g_sequence_free(e->ready);
     g_sequence_free(e->readers);
@@ -297,10 +305,25 @@ static void printed_destroy(gpointer data) {
     g_free(p);
 }
 
+/* Every value that waits for stages in other processes is an open file. */
+static void allow_many_files(const plan *p) {
+    struct rlimit limit;
+    for (guint i = 0; i < p->stages->len; i++) {
+        if (!((const plan_stage *)g_ptr_array_index(p->stages, i))->isolate)
+            continue;
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+            limit.rlim_cur = limit.rlim_max;
+            setrlimit(RLIMIT_NOFILE, &limit);
+        }
+        return;
+    }
+}
+
 outcome *engine_run(const plan *p, const engine_options *options) {
     engine e;
     int64_t began = now_ns();
     engine_init(&e, p, options);
+    allow_many_files(p);
     e.outcome->printed = g_ptr_array_new_with_free_func(printed_destroy);
     console_init(options);
     crash_install();
@@ -347,22 +370,56 @@ void outcome_destroy(outcome *o) {
 
 #define CHECK_SECONDS 10 /* a class's check does no I/O: it takes no time worth the name */
 
-mill_status engine_check(const plan_stage *p, causes *ret_causes) {
+/* Where a crash ends the program. */
+static mill_status check_here(run *r) {
+    crash_install();
+    crash_limit(CHECK_SECONDS);
+    mill_status status = callback_call(r, CALLBACK_CHECK);
+    crash_limit(0);
+    crash_disarm();
+    return status;
+}
+
+static mill_status judge_check(run *r, mill_status status) {
+    if (r->contract_broken)
+        return MILL_E_PLUGIN;
+    if (status > MILL_OK || status < MILL_E_CANCELLED)
+        return run_bug(r, "returned %d from `check`, which is no failure", (int)status);
+    if (status < MILL_OK && causes_empty(&r->causes))
+        return run_bug(r, "failed in `check` with %s and said no cause", status_name(status));
+    return status;
+}
+
+/* In a process of its own, which needs an engine to belong to. */
+static mill_status check_away(const plan *whole, const plan_stage *p, causes *ret_causes,
+                              bool *ret_lost) {
+    engine e;
+    engine_init(&e, whole, &(engine_options){.jobs = 1, .log_level = MILL_INFO});
+    e.outcome->printed = g_ptr_array_new();
+    g_autofree const mill_type **types = g_new0(const mill_type *, p->cls->n_outputs + 1);
+    estage s = {.engine = &e, .plan = p, .cls = &p->cls->stage, .output_types = types};
+    instance in = {.stage = &s};
+    run r;
+    run_init(&r, &e, p, &s, NULL);
+    r.instance = &in;
+    mill_status status = peer_check(&r, CHECK_SECONDS, ret_lost);
+    if (!*ret_lost)
+        status = judge_check(&r, status);
+    causes_move(ret_causes, &r.causes);
+    run_finish(&r);
+    outcome_destroy(e.outcome);
+    engine_finish(&e);
+    return status;
+}
+
+mill_status engine_check(const plan *whole, const plan_stage *p, causes *ret_causes,
+                         bool *ret_lost) {
+    *ret_lost = false;
+    if (p->isolate)
+        return check_away(whole, p, ret_causes, ret_lost);
     run r;
     run_init(&r, NULL, p, NULL, NULL);
-    crash_install();
-    const char *before = crash_note(r.note);
-    crash_limit(CHECK_SECONDS);
-    mill_status status = p->cls->stage.check(&r.public, p->opts);
-    crash_limit(0);
-    crash_note(before);
-    crash_disarm();
-    if (r.contract_broken)
-        status = MILL_E_PLUGIN;
-    else if (status > MILL_OK || status < MILL_E_CANCELLED)
-        status = run_bug(&r, "returned %d from `check`, which is no failure", (int)status);
-    else if (status < MILL_OK && causes_empty(&r.causes))
-        status = run_bug(&r, "failed in `check` with %s and said no cause", status_name(status));
+    mill_status status = judge_check(&r, check_here(&r));
     causes_move(ret_causes, &r.causes);
     run_finish(&r);
     return status;

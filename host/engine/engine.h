@@ -50,8 +50,9 @@ typedef struct outcome {
 extern const mill_host engine_host;
 
 /* Calls the class's own `check` with the stage's options; it must have one. The causes of a failure
- * are added to ret_causes. */
-mill_status engine_check(const plan_stage *p, causes *ret_causes);
+ * are added to ret_causes. ret_lost: it brought the process of the stage down, or did not end. */
+mill_status engine_check(const plan *whole, const plan_stage *p, causes *ret_causes,
+                         bool *ret_lost);
 
 /* Runs the plan. One at a time in a process, since it takes SIGINT and SIGTERM for itself. */
 outcome *engine_run(const plan *p, const engine_options *options);

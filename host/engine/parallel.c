@@ -3,6 +3,7 @@
  */
 #include "engine/crash.h"
 #include "engine/state.h"
+#include "isolate/serve.h"
 
 struct parallel_job {
     run *run;
@@ -69,6 +70,8 @@ mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *
     }
     parallel_job job = {.run = r, .fn = fn, .arg = arg, .n = n, .failed = SIZE_MAX};
     causes_init(&job.why);
+    if (e->served != NULL && n > 1)
+        serve_parallel(e->served, true);
     pthread_mutex_lock(&e->lock);
     if (n > 0) {
         g_queue_push_tail(&e->parallel, &job);
@@ -79,7 +82,63 @@ mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *
     while (job.working > 0)
         pthread_cond_wait(&e->work, &e->lock);
     pthread_mutex_unlock(&e->lock);
+    if (e->served != NULL && n > 1)
+        serve_parallel(e->served, false);
     causes_move(run_causes(r), &job.why);
     causes_finish(&job.why);
     return job.status;
+}
+
+/* ---------------------------------------------------------------- for another process */
+
+/* What a thread is lent to. `run` stands for the job's own. */
+typedef struct loan {
+    parallel_job job; /* first */
+    sem_t *helpers;
+    bool over; /* guarded by engine.lock */
+} loan;
+
+/* A thread that is lent does nothing here, so that one more may work there. */
+static mill_status lend(mill_run *public, void *arg, size_t i) {
+    loan *l = arg;
+    engine *e = run_of(public)->engine;
+    (void)i;
+    pthread_mutex_lock(&e->lock);
+    if (!l->over)
+        sem_post(l->helpers);
+    while (!l->over)
+        pthread_cond_wait(&e->work, &e->lock);
+    pthread_mutex_unlock(&e->lock);
+    return MILL_OK;
+}
+
+parallel_job *parallel_lend(run *r, sem_t *helpers) {
+    engine *e = r->engine;
+    loan *l = g_new0(loan, 1);
+    l->job = (parallel_job){
+        .run = r, .fn = lend, .arg = l, .n = e->options.jobs - 1, .failed = SIZE_MAX};
+    l->helpers = helpers;
+    causes_init(&l->job.why);
+    pthread_mutex_lock(&e->lock);
+    if (l->job.n > 0) {
+        g_queue_push_tail(&e->parallel, &l->job);
+        pthread_cond_broadcast(&e->work);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return &l->job;
+}
+
+void parallel_lend_end(run *r, parallel_job *job) {
+    engine *e = r->engine;
+    loan *l = (loan *)job;
+    pthread_mutex_lock(&e->lock);
+    l->over = true;
+    job->next = job->n;
+    retire(e, job);
+    pthread_cond_broadcast(&e->work);
+    while (job->working > 0)
+        pthread_cond_wait(&e->work, &e->lock);
+    pthread_mutex_unlock(&e->lock);
+    causes_finish(&job->why);
+    g_free(l);
 }

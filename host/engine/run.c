@@ -3,10 +3,9 @@
 #include "engine/state.h"
 
 #include "config/visible.h"
+#include "isolate/page.h"
 
 #include <string.h>
-
-#define FEW_SINKS 8 /* so many stay open from one run of a stage to the next */
 
 bool stage_sinks_per_run(const plan_stage *p) {
     return p->keyed && !(p->cls->stage.flags & MILL_STAGE_SINGLE);
@@ -52,6 +51,10 @@ void run_finish(run *r) {
     pthread_mutex_destroy(&r->lock);
 }
 
+int run_asked(const run *r) {
+    return __atomic_load_n(r->page != NULL ? &r->page->asked : &r->asked, __ATOMIC_ACQUIRE);
+}
+
 static _Thread_local causes *causes_of_piece;
 
 causes *run_causes(run *r) {
@@ -91,7 +94,8 @@ value_memory *run_take_value(run *r, const void *data) {
 
 void run_callback_ended(run *r, mill_status status) {
     g_ptr_array_set_size(r->scratch, 0);
-    GPtrArray *sinks = r->instance != NULL ? r->instance->sinks : NULL;
+    /* In a process of the stage's own, sinks are the host's. */
+    GPtrArray *sinks = r->instance != NULL && r->page == NULL ? r->instance->sinks : NULL;
     for (guint i = 0; sinks != NULL && i < sinks->len; i++) {
         sink *s = g_ptr_array_index(sinks, i);
         if (status < MILL_OK && sink_dirty(s))

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "isolate/page.h"
 #include "module/load.h"
 #include "types/types.h"
 
@@ -26,14 +27,14 @@ static void service_fail(mill_run *public, mill_status status, const char *file,
 
 static bool service_cancelled(mill_run *public) {
     run *r = run_of(public);
-    return __atomic_load_n(&r->asked, __ATOMIC_RELAXED) != ASK_NOTHING;
+    return run_asked(r) != ASK_NOTHING;
 }
 
 static void service_progress(mill_run *public, uint64_t done, uint64_t total, const char *unit) {
     run *r = run_of(public);
     (void)unit; /* what is shown are shares */
-    __atomic_store_n(&r->total, total, __ATOMIC_RELAXED);
-    __atomic_store_n(&r->done, done, __ATOMIC_RELAXED);
+    __atomic_store_n(r->page != NULL ? &r->page->total : &r->total, total, __ATOMIC_RELAXED);
+    __atomic_store_n(r->page != NULL ? &r->page->done : &r->done, done, __ATOMIC_RELAXED);
 }
 
 static void *service_scratch(mill_run *public, size_t size) {

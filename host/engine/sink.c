@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,6 +104,17 @@ char *spool_text(spool *s) {
     return g_utf8_make_valid(raw, -1);
 }
 
+/* In memory, so that a run that prints little needs no place for temporary files. */
+int spool_file(spool *s) {
+    if (s->file == NULL) {
+        int fd = memfd_create("tracemill-print", MFD_CLOEXEC);
+        s->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+        if (s->file == NULL && fd >= 0)
+            close(fd);
+    }
+    return s->file != NULL && spill(s) ? fileno(s->file) : -1;
+}
+
 /* ---------------------------------------------------------------- temporary files, for signal
  * handlers */
 
@@ -145,7 +157,9 @@ struct sink {
     temporary *remembered;    /* the temporary, for signal handlers; NULL: there is none */
     spool *out;               /* for standard output */
     causes *why;
-    int fd; /* -1: closed until more is written */
+    int fd;              /* -1: closed until more is written */
+    sink_again_fn again; /* in another process than its file: asks for the descriptor */
+    void *again_arg;
     bool tainted, dirty;
     int error; /* of a write that nobody waited for */
     size_t buffered;
@@ -158,7 +172,8 @@ static bool flush(sink *s) {
     if (n == 0)
         return true;
     if (s->out == NULL && s->fd < 0)
-        s->fd = open(s->temporary, O_WRONLY | O_APPEND | O_CLOEXEC);
+        s->fd = s->again != NULL ? s->again(s->again_arg, s->path)
+                                 : open(s->temporary, O_WRONLY | O_APPEND | O_CLOEXEC);
     return s->out != NULL ? spool_write(s->out, s->buffer, n) : write_all(s->fd, s->buffer, n);
 }
 
@@ -309,4 +324,54 @@ bool sink_end(sink *s, causes *why) {
         spool_clear(s->out);
     release(s);
     return ok;
+}
+
+/* ---------------------------------------------------------------- a sink in two processes */
+
+int sink_file(sink *s) {
+    if (!flush(s))
+        return -1;
+    if (s->out != NULL)
+        return spool_file(s->out);
+    if (s->fd < 0)
+        s->fd = open(s->temporary, O_WRONLY | O_APPEND | O_CLOEXEC);
+    return s->fd;
+}
+
+void sink_note(sink *s, bool dirty, bool tainted, int error) {
+    s->dirty |= dirty;
+    s->tainted |= tainted;
+    if (s->error == 0)
+        s->error = error;
+}
+
+sink *sink_create_on(int fd, const char *path, sink_again_fn again, void *arg, causes *why) {
+    sink *s = g_new0(sink, 1);
+    s->public.size = sizeof s->public;
+    s->public.write = sink_write;
+    s->path = g_strdup(path);
+    s->why = why;
+    s->fd = fd;
+    s->again = again;
+    s->again_arg = arg;
+    return s;
+}
+
+void sink_settle_on(sink *s, bool rest, bool *ret_dirty, bool *ret_tainted, int *ret_error) {
+    *ret_error = s->tainted || flush(s) ? 0 : errno;
+    *ret_dirty = s->dirty;
+    *ret_tainted = s->tainted;
+    s->dirty = false;
+    if (!rest)
+        return;
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    g_clear_pointer(&s->buffer, g_free);
+}
+
+void sink_destroy_on(sink *s) {
+    if (s->fd >= 0)
+        close(s->fd);
+    release(s);
 }

@@ -15,6 +15,9 @@ void spool_destroy(spool *s); /* NULL: nothing */
 bool spool_copy(spool *s, int fd);
 /* All of it as text, for --json. Owner: the caller. */
 char *spool_text(spool *s);
+/* A file to which more may be written from elsewhere: the spool's own, do not close it. -1: errno
+ * is set. */
+int spool_file(spool *s);
 
 typedef struct sink sink;
 
@@ -41,6 +44,18 @@ void sink_rest(sink *s);
 /* Ends the sink: the file gets its name if it is not tainted, and is removed otherwise (standard
  * output: forgotten). False: could not be committed, the cause is recorded. */
 bool sink_end(sink *s, causes *why);
+
+/* A sink in two processes. Here: the descriptor to write to elsewhere, which stays the sink's (-1:
+ * errno is set), and what is known afterwards of what went there; `error` is an errno, or 0. */
+int sink_file(sink *s);
+void sink_note(sink *s, bool dirty, bool tainted, int error);
+/* There: a sink on that descriptor, which it takes. `again` asks for it once more after it was
+ * given back (-1: errno is set). */
+typedef int (*sink_again_fn)(void *arg, const char *path);
+sink *sink_create_on(int fd, const char *path, sink_again_fn again, void *arg, causes *why);
+/* Writes out what is buffered, and tells what sink_note takes; `rest` gives the descriptor back. */
+void sink_settle_on(sink *s, bool rest, bool *ret_dirty, bool *ret_tainted, int *ret_error);
+void sink_destroy_on(sink *s);
 
 /* Removes the temporary files of this process. Async-signal-safe. */
 void sink_unlink_all(void);

@@ -12,6 +12,7 @@
 #define HOST_ENGINE_STATE_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "engine/engine.h"
 #include "engine/sink.h"
@@ -23,6 +24,9 @@ typedef struct cell cell;
 typedef struct task task;
 typedef struct run run;
 typedef struct parallel_job parallel_job;
+typedef struct peer peer;     /* isolate/peer.h: the process of a stage, as the host sees it */
+typedef struct served served; /* isolate/serve.h: the host, as the process of a stage sees it */
+typedef struct page page;     /* isolate/page.h: memory that both write to */
 
 /* One value on its way, with the key it has. */
 typedef struct parcel {
@@ -71,6 +75,7 @@ struct cell {
 typedef struct instance {
     estage *stage;
     void *state;
+    peer *peer;         /* the process it lives in; NULL: this one */
     bool opened;        /* `open` was called, so `close` is due */
     bool usable;        /* and succeeded */
     GHashTable *making; /* value_memory * by root: begun, not posted */
@@ -142,6 +147,9 @@ struct run {
     int64_t busy_ns;      /* in callbacks of this task */
     int64_t began_ns;     /* this callback */
     int64_t deadline_ns;  /* of this callback, monotonic; 0: none; guarded by engine.lock */
+    peer *peer;           /* the process that this callback runs in; guarded by engine.lock */
+    bool away;            /* an earlier callback of this task ran in a process of its own */
+    page *page;           /* in such a process: what the host and it tell each other */
     gint asked;           /* enum ask: why it should end; atomic */
     int64_t asked_ns;     /* when it was asked; guarded by engine.lock */
     uint64_t done, total; /* progress; atomic */
@@ -181,6 +189,7 @@ struct engine {
     int asked;           /* enum ask */
     GHashTable *written; /* path -> which stage and item writes it */
     GQueue parallel;     /* parallel_job * with work left to hand out */
+    served *served;      /* in the process of a stage: its way to the host */
     outcome *outcome;
     unsigned print_stage, print_cell; /* the next to be printed */
     bool print_failed;
@@ -221,14 +230,40 @@ void task_drop_inputs(task *t);
 void task_destroy(task *t);
 void parcel_destroy(gpointer data);
 
+/* callbacks.c: calls the plugin, in this process. */
+typedef enum callback {
+    CALLBACK_OPEN,
+    CALLBACK_RUN,
+    CALLBACK_FINISH,
+    CALLBACK_CLOSE,
+    CALLBACK_CHECK /* of no instance, and of no run */
+} callback;
+extern const char *const callback_names[];
+/* The status is judged already, but for reasons to end that only the host knows of. */
+mill_status callback_call(run *r, callback what);
+/* What a callback's result amounts to, beside the facts. */
+mill_status callback_judge(run *r, const char *what, mill_status status);
+/* Around it: its time, its time limit, what a crash is told as. Returns the note of before. */
+const char *callback_enter(run *r);
+void callback_leave(run *r, const char *before);
+/* Frees what the instance keeps, once it is closed. */
+void callback_release(run *r);
+
 /* perform.c: without the lock. */
 void perform(engine *e, task *t);
+
+/* Why the run should end, an `enum ask`. Any thread. */
+int run_asked(const run *r);
 
 /* engine.c: with the lock held. Records the failure; the causes are moved out of `why`. */
 void engine_fail(engine *e, const plan_stage *stage, const char *key, mill_status status,
                  causes *why);
 void engine_fail_text(engine *e, const plan_stage *stage, const char *key, mill_status status,
                       const char *text);
+
+/* engine.c, both for the process of a stage too. */
+void engine_init(engine *e, const plan *p, const engine_options *options);
+void engine_finish(engine *e);
 
 /* run.c: the record behind a `mill_run *`. s and t are NULL in `check`. */
 void run_init(run *r, engine *e, const plan_stage *p, estage *s, task *t);
@@ -238,6 +273,7 @@ void run_callback_ended(run *r, mill_status status);
 /* Ends the sinks of the instance and hands over what it printed. `keep` false: files are discarded.
  */
 mill_status run_sinks_end(run *r, bool keep);
+#define FEW_SINKS 8 /* so many stay open from one run of a stage to the next */
 /* Do the stage's sinks end with each run? Else with its one instance. */
 bool stage_sinks_per_run(const plan_stage *p);
 /* Where causes go now: those of a piece of parallel work are kept apart, so that what is told does
@@ -253,9 +289,15 @@ value_memory *run_take_value(run *r, const void *data);
 /* parallel.c: with the lock held. Does one piece of it; false if there is nothing to do. */
 bool parallel_help(engine *e);
 mill_status parallel_run(mill_run *public, size_t n, mill_parallel_fn fn, void *arg);
+/* Lends idle threads to work in another process, one for each post of `helpers`, until it is ended.
+ */
+parallel_job *parallel_lend(run *r, sem_t *helpers);
+void parallel_lend_end(run *r, parallel_job *job);
 
 /* services_io.c: the services that reach outside. */
 mill_status service_sink_open(mill_run *public, const char *path, mill_sink **ret_sink);
+/* The sink of the instance for that path; causes go to `why`. */
+mill_status services_sink(run *r, const char *path, causes *why, sink **ret_sink);
 mill_status service_source_map(mill_run *public, const char *path, mill_source **ret_source);
 mill_status service_regex_new(mill_run *public, const char *pattern, uint32_t flags,
                               mill_regex **ret_regex);
@@ -266,6 +308,12 @@ mill_status service_ini_read(mill_run *public, const char *path, mill_ini_fn fn,
 
 /* console.c */
 void console_log(const char *stage, const char *key, mill_level level, const char *text);
+/* From now on lines of that level or weaker go to `fn` instead. */
+typedef void (*console_fn)(void *arg, const char *stage, const char *key, mill_level level,
+                           const char *text);
+void console_divert(mill_level level, console_fn fn, void *arg);
+/* What a stage's process wrote to its standard error, as it is. */
+void console_pass_on(const char *bytes, size_t n);
 void console_init(const engine_options *options);
 void console_progress(engine *e);
 void console_clear(void);

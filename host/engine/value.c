@@ -4,6 +4,8 @@
 
 #include <stdalign.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/crash.h"
 #include "types/types.h"
@@ -115,6 +117,8 @@ value *value_create(const mill_type *type, void *data, value_memory *memory) {
     v->data = data;
     v->memory = memory;
     v->refs = 1;
+    v->saved = -1;
+    pthread_mutex_init(&v->lock, NULL);
     return v;
 }
 
@@ -128,5 +132,10 @@ void value_unref(value *v) {
     if (v == NULL || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     value_discard(v->type, v->data, v->memory);
+    if (v->map != NULL)
+        munmap(v->map, v->mapped);
+    if (v->saved >= 0)
+        close(v->saved);
+    pthread_mutex_destroy(&v->lock);
     g_free(v);
 }

@@ -4,6 +4,7 @@
 #define HOST_ENGINE_VALUE_H
 
 #include <glib.h>
+#include <pthread.h>
 #include <tracemill/tracemill.h>
 
 /* Memory that belongs to one value and is freed as a whole. Its root is the pointer that plugins
@@ -16,12 +17,19 @@ void *value_memory_root(value_memory *memory);
 /* `size` zeroed bytes, aligned for any type. */
 void *value_memory_alloc(value_memory *memory, size_t size);
 
-/* A posted value: constant, shared, counted. */
+/* A posted value: constant, shared, counted. Where a stage runs in a process of its own, what its
+ * type's `save` wrote travels in a sealed memory file: transfer.h makes that from the data, and the
+ * data from that. */
 typedef struct value {
     const mill_type *type; /* how it ends, becomes a report, is saved */
-    void *data;
-    value_memory *memory; /* NULL: made by the module's own means, ended by type->free */
+    void *data;            /* NULL: saved only, not loaded in this process */
+    value_memory *memory;  /* NULL: made by the module's own means, ended by type->free */
     gint refs;
+    pthread_mutex_t lock; /* guards what follows, and that `data` is loaded once */
+    int saved;            /* the memory file; -1: none */
+    uint64_t id;          /* of the saved value, unique in this process; 0: none yet */
+    void *map;            /* what `data` was loaded from and may point into, or NULL */
+    size_t mapped;
 } value;
 
 /* Takes data (and memory, if it is not NULL). One reference, the caller's. */

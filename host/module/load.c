@@ -8,24 +8,33 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-bool load_module(module *m) {
+const mill_module *load_file(module *m) {
     g_autofree char *why = NULL;
-    if (!elf_check_file(m->path, &why))
-        return module_refuse(m, "%s", why);
+    const mill_module *exports = NULL;
+    if (!elf_check_file(m->path, &why)) {
+        module_refuse(m, "%s", why);
+        return NULL;
+    }
     void *handle = dlopen(m->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle) {
+    if (!handle)
         why = reasons_not_loaded(m->path, dlerror());
-        return module_refuse(m, "%s", why);
-    }
-    const mill_module *exports = dlsym(handle, MILL_MODULE_SYMBOL);
-    if (!exports) {
+    else if (!(exports = dlsym(handle, MILL_MODULE_SYMBOL)))
         why = reasons_no_symbol(m->path);
-        return module_refuse(m, "%s", why);
-    }
+    if (why)
+        module_refuse(m, "%s", why);
+    return exports;
+}
+
+bool load_tables(module *m, const mill_module *exports) {
     if (!declare_module(m, exports))
         return false;
     m->exports = exports;
     return true;
+}
+
+bool load_module(module *m) {
+    const mill_module *exports = load_file(m);
+    return exports && load_tables(m, exports);
 }
 
 /* The causes of the init that is running, outermost first. */

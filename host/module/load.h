@@ -10,6 +10,9 @@
  * bad one can end the process: call it where the probe has vouched for the file. False: `m` is
  * refused with the reason. It is never unloaded. One thread at a time. */
 bool load_module(module *m);
+/* The same in its two halves: the file, and what the module in it declares. NULL: refused. */
+const mill_module *load_file(module *m);
+bool load_tables(module *m, const mill_module *exports);
 
 /* Calls the module's `init` with `host`, which must outlive the process's use of the module. False:
  * `m` is refused with the cause. */

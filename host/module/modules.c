@@ -242,3 +242,12 @@ const mill_type *modules_type(modules *all, const module *poster, const char *id
     }
     return own;
 }
+
+const module *modules_type_module(const modules *all, const mill_type *type) {
+    for (guint i = 0; i < all->list->len; i++) {
+        const module *m = all->list->pdata[i];
+        if (m->exports != NULL && g_ptr_array_find(m->types, type, NULL))
+            return m;
+    }
+    return NULL;
+}

@@ -47,5 +47,7 @@ const module *modules_class_owner(const modules *all, const char *name);
  * that of the first module that declares it (loaded if need be). NULL: nobody does, or it can't be
  * loaded. One thread at a time. */
 const mill_type *modules_type(modules *all, const module *poster, const char *id);
+/* The module that such a descriptor lies in; NULL: none, it is the host's. */
+const module *modules_type_module(const modules *all, const mill_type *type);
 
 #endif

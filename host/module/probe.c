@@ -52,6 +52,31 @@ static bool answer(const module *m) {
     return ok;
 }
 
+/* What the child is at. Told before each step but the first, so that the parent knows where a
+ * module that ends the process did so. */
+static const struct {
+    const char *line, *where;
+} steps[] = {
+    {"!load", "while loading"},
+    {"!tables", "as its tables were read: do `stages` and `types` end with NULL, and options and "
+                "ports with {.name = NULL}?"},
+    {"!init", "in its init"},
+};
+enum { STEP_LOAD, STEP_TABLES, STEP_INIT, STEPS };
+
+static bool begin_step(int step) {
+    const char *line = steps[step].line;
+    return write_all(ANSWER_FD, line, strlen(line)) && write_all(ANSWER_FD, "\n", 1);
+}
+
+static bool try_module(module *m, const mill_host *host) {
+    const mill_module *exports = load_file(m);
+    if (exports && begin_step(STEP_TABLES) && load_tables(m, exports) && host &&
+        begin_step(STEP_INIT) && load_init(m, host))
+        load_fini(m);
+    return answer(m);
+}
+
 int probe_child(int argc, char **argv, const mill_host *host) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -59,9 +84,7 @@ int probe_child(int argc, char **argv, const mill_host *host) {
         g_autoptr(module) m = module_create(argv[i]);
         if (!begin_words())
             return 70;
-        if (load_module(m) && host && load_init(m, host))
-            load_fini(m);
-        if (!answer(m))
+        if (!try_module(m, host))
             return 70;
     }
     _exit(0); /* the modules' destructors are no part of the question */
@@ -74,6 +97,7 @@ typedef struct child {
     int answers, words; /* read ends; non-blocking */
     GString *answer;    /* read but not yet taken */
     GString *said;      /* the end of what the module in hand has printed */
+    int step;           /* at which the module in hand is */
     bool late;          /* did not answer in time */
 } child;
 
@@ -108,6 +132,7 @@ static bool child_start(child *c, GPtrArray *modules, guint from, GError **error
     c->words = words[0];
     c->answer = g_string_new(NULL);
     c->said = g_string_new(NULL);
+    c->step = STEP_LOAD;
     c->late = false;
     return g_unix_set_fd_nonblocking(c->answers, TRUE, error) &&
            g_unix_set_fd_nonblocking(c->words, TRUE, error);
@@ -139,18 +164,38 @@ static bool read_answers(child *c) {
            c->answer->len <= MAX_ANSWER;
 }
 
+/* The next line, if it is there. */
+static char *take_line(child *c) {
+    char *end = memchr(c->answer->str, '\n', c->answer->len);
+    if (!end)
+        return NULL;
+    gsize length = (gsize)(end - c->answer->str);
+    char *line = g_strndup(c->answer->str, length);
+    g_string_erase(c->answer, 0, (gssize)length + 1);
+    return line;
+}
+
+/* The next answer, if it is there. Notes the steps up to it. */
+static char *take_whole_answer(child *c) {
+    for (char *line; (line = take_line(c)); g_free(line)) {
+        int step = 0;
+        while (step < STEPS && strcmp(line, steps[step].line) != 0)
+            step++;
+        c->step = step < STEPS ? step : STEP_LOAD; /* of the next module */
+        if (step == STEPS)
+            return line;
+    }
+    return NULL;
+}
+
 /* The next answer, or NULL if none comes. */
 static char *child_answer(child *c, int timeout_ms) {
     gint64 deadline = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
     struct pollfd fds[] = {{c->answers, POLLIN, 0}, {c->words, POLLIN, 0}};
     for (;;) {
-        char *end = memchr(c->answer->str, '\n', c->answer->len);
-        if (end) {
-            gsize length = (gsize)(end - c->answer->str);
-            char *line = g_strndup(c->answer->str, length);
-            g_string_erase(c->answer, 0, (gssize)length + 1);
+        char *line = take_whole_answer(c);
+        if (line)
             return line;
-        }
         gint64 left = (deadline - g_get_monotonic_time() + 999) / 1000;
         if (left <= 0) {
             c->late = true;
@@ -183,11 +228,11 @@ static char *child_end(child *c, int timeout_ms) {
     if (c->late)
         why = g_strdup_printf("it did not finish loading within %g s%s", timeout_ms / 1e3, quoted);
     else if (WIFSIGNALED(status))
-        why = g_strdup_printf("it died of SIG%s (%s) while loading%s",
-                              sigabbrev_np(WTERMSIG(status)), strsignal(WTERMSIG(status)), quoted);
+        why = g_strdup_printf("it died of SIG%s (%s) %s%s", sigabbrev_np(WTERMSIG(status)),
+                              strsignal(WTERMSIG(status)), steps[c->step].where, quoted);
     else
-        why = g_strdup_printf("it ended the process with exit code %d while loading%s",
-                              WEXITSTATUS(status), quoted);
+        why = g_strdup_printf("it ended the process with exit code %d %s%s", WEXITSTATUS(status),
+                              steps[c->step].where, quoted);
     close(c->answers);
     close(c->words);
     g_string_free(c->answer, TRUE);

@@ -15,6 +15,9 @@
 #define INPUT_FLAGS (MILL_PORT_OPTIONAL | MILL_PORT_MANY | MILL_PORT_STREAM)
 #define OUTPUT_FLAGS (MILL_PORT_OPTIONAL | MILL_PORT_ITEMS)
 
+/* What stands behind a table without an end is read as one more element. */
+#define TABLE_END "; or does the table lack its end, {.name = NULL}?"
+
 /* The field of each option type. */
 #define FIELD(KIND)                                                                                \
     [MILL_OPT_##KIND] = {#KIND, sizeof(mill_field_##KIND), _Alignof(mill_field_##KIND)}
@@ -85,7 +88,8 @@ static mill_opt_type written_type(const mill_option *o) {
 static bool check_type(const checked *k) {
     const mill_option *o = k->o;
     if (!is_option_type(o->type))
-        return refuse_option(k, "its type is %d, which is no MILL_OPT_* type", (int)o->type);
+        return refuse_option(k, "its type is %d, which is no MILL_OPT_* type" TABLE_END,
+                             (int)o->type);
     if (o->type == MILL_OPT_LIST && (!is_option_type(o->elem) || o->elem == MILL_OPT_LIST))
         return refuse_option(k, "a LIST needs `elem`, any type but LIST, and has %d", (int)o->elem);
     if (o->type != MILL_OPT_LIST && o->elem != 0)
@@ -105,6 +109,22 @@ static bool check_field(const checked *k) {
         return refuse_option(k, "offset %zu is not one a %s can have: use MILL_OPT_OFF", o->offset,
                              fields[o->type].name);
     return true;
+}
+
+/* Two options in one field would overwrite each other. A deprecated one may stand for another. */
+static bool check_shared(const checked *k, const mill_option *other) {
+    const mill_option *o = k->o;
+    size_t end = o->offset + fields[o->type].size,
+           other_end = other->offset + fields[other->type].size;
+    if (o->offset >= other_end || other->offset >= end)
+        return true;
+    if (o->offset == other->offset && o->type == other->type &&
+        (o->flags | other->flags) & MILL_OPT_DEPRECATED)
+        return true;
+    return refuse_option(k,
+                         "its field, %zu bytes at offset %zu, is also that of \"%s\": name its own "
+                         "in MILL_OPT_OFF",
+                         fields[o->type].size, o->offset, other->name);
 }
 
 static bool check_flags(const checked *k) {
@@ -178,8 +198,8 @@ static bool check_options(module *m, const stage_class *c) {
         const mill_option *o = &c->options[i];
         checked k = {m, c, o};
         if (!is_key(o->name))
-            return refuse_option(&k, "the name is not [a-z][a-z0-9-]* of at most %d bytes",
-                                 MAX_KEY);
+            return refuse_option(
+                &k, "the name is not [a-z][a-z0-9-]* of at most %d bytes" TABLE_END, MAX_KEY);
         if (strcmp(o->name, "use") == 0 || strcmp(o->name, "in") == 0)
             return refuse_option(&k, "the host keeps this name for itself: choose another");
         for (size_t j = 0; j < i; j++)
@@ -192,6 +212,9 @@ static bool check_options(module *m, const stage_class *c) {
                                  glob->name);
         if (o->flags & MILL_OPT_GLOB)
             glob = o;
+        for (size_t j = 0; j < i; j++)
+            if (!check_shared(&k, &c->options[j]))
+                return false;
     }
     return true;
 }
@@ -245,7 +268,7 @@ static bool check_ports(module *m, const stage_class *c, bool is_input) {
         if (!is_key(p->name))
             return module_refuse(m,
                                  "class \"%s\", %s \"%s\": the name is not [a-z][a-z0-9-]* of at "
-                                 "most %d bytes",
+                                 "most %d bytes" TABLE_END,
                                  cls, where, p->name, MAX_KEY);
         for (size_t j = 0; j < i; j++)
             if (strcmp(ports[j].name, p->name) == 0)
@@ -254,7 +277,7 @@ static bool check_ports(module *m, const stage_class *c, bool is_input) {
         if (!validate_type_id(p->type))
             return module_refuse(m,
                                  "class \"%s\", %s \"%s\": its type is %s, not an id such as "
-                                 "mill.trace/1",
+                                 "mill.trace/1" TABLE_END,
                                  cls, where, p->name, p->type ? p->type : "NULL");
         if (!is_text(p->help))
             return module_refuse(m, "class \"%s\", %s \"%s\": its help is not UTF-8 text", cls,

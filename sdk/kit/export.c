@@ -38,6 +38,26 @@ void kit_export_tell_missing(mill_run *run, uint32_t port, const char *what) {
                  stage, of, key, n - 1);
 }
 
+/* Whether `key` is `item` or one of those that came from it: "item:sub-key". */
+static bool is_within(const char *key, const char *item) {
+    size_t length = strlen(item);
+    return strncmp(key, item, length) == 0 && (key[length] == '\0' || key[length] == ':');
+}
+
+bool kit_export_next_missing(mill_run *run, uint32_t port, const char *key, size_t *i,
+                             const char **ret_stage, const char **ret_key) {
+    const char *stage = NULL, *missed = NULL;
+    while (*i < run->host->missing(run, port, *i, &stage, &missed)) {
+        ++*i;
+        if (key && *missed && !is_within(key, missed) && !is_within(missed, key))
+            continue;
+        *ret_stage = stage;
+        *ret_key = missed;
+        return true;
+    }
+    return false;
+}
+
 mill_status kit_export_init(kit_export *out, mill_run *run, const char *path, bool overwrite) {
     *out = (kit_export){.run = run};
     mill_status status = kit_export_open(run, path, overwrite, &out->sink);

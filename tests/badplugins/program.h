@@ -4,6 +4,7 @@
 #define TRACEMILL_TESTS_PROGRAM_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 /* A new folder that only its owner may write to; end it once its files are removed. */
 void program_begin(void);

@@ -124,6 +124,7 @@ RUN(post_fatal) {
 }
 
 static const mill_stage all[] = {
+    BAD_CLASS("bad.works", bad_run), /* the only one that does no wrong */
     BAD_CLASS("bad.fail-silently", fail_silently),
     BAD_CLASS("bad.post-nothing", post_nothing),
     BAD_CLASS("bad.post-twice", post_twice),
@@ -145,8 +146,8 @@ static const mill_stage all[] = {
     {MILL_STAGE_HEAD, .name = "bad.post-fatal", .outputs = fatal_outputs, .run = post_fatal},
 };
 static const mill_stage *const classes[] = {
-    &all[0], &all[1],  &all[2],  &all[3],  &all[4],  &all[5],  &all[6],  &all[7], &all[8],
-    &all[9], &all[10], &all[11], &all[12], &all[13], &all[14], &all[15], NULL,
+    &all[0], &all[1],  &all[2],  &all[3],  &all[4],  &all[5],  &all[6],  &all[7],  &all[8],
+    &all[9], &all[10], &all[11], &all[12], &all[13], &all[14], &all[15], &all[16], NULL,
 };
 
 MILL_EXPORT const mill_module mill_module_v1 = {

@@ -134,6 +134,9 @@ static const struct {
                   "begin it with MILL_MODULE_HEAD"},
     {"no-stages", "it declares no stage class: list at least one in `stages`"},
     {"null-run", "class \"bad\" has no `run`, which every class needs"},
+    {"endless-classes",
+     "it died of SIGSEGV (Segmentation fault) as its tables were read: do `stages` and `types` end "
+     "with NULL, and options and ports with {.name = NULL}?"},
     {"duplicate-class", "it declares class \"bad\" twice: rename one"},
     {"undefined-symbol", "the dynamic loader says: undefined symbol: acme_start: link what defines "
                          "it; with -Wl,--no-undefined the linker tells this already"},
@@ -157,7 +160,7 @@ static const struct {
                   "MILL_EXPORT"},
     {"init-silent", "its init failed with status -3 and told no cause, which is a bug of the "
                     "module"},
-    {"init-aborts", "it died of SIGABRT (Aborted) while loading"},
+    {"init-aborts", "it died of SIGABRT (Aborted) in its init"},
     {"aborts", "it died of SIGABRT (Aborted) while loading; its last words: \"no GPU here\""},
     {"exits", "it ended the process with exit code 3 while loading"},
 };

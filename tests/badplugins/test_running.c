@@ -12,6 +12,7 @@ static const struct {
     const char *name;
     int exit_code;
     const char *sentence; /* in what goes to stderr */
+    const char *isolated; /* the same in a process of its own; NULL: it says the same */
 } wrongs[] = {
     {"fail-silently", 70,
      "[x] class bad.fail-silently failed in `run` with E_DATA and said no cause: this is a bug "
@@ -29,11 +30,14 @@ static const struct {
     {"post-elsewhere", 70,
      "[x] class bad.post-elsewhere posted on an output that it does not have: this is a bug "
      "of " MODULE},
-    {"loop", 75, "[x] `run` did not end within --timeout 2s"},
+    {"loop", 75, "[x] `run` did not end within --timeout 2s",
+     "[x] `run` did not end within run.timeout = 200ms"},
     {"loop-for-ever", 75,
      "stage \"x\" (bad.loop-for-ever, " DIED " did not stop within 5 s of its time limit"},
     {"crash", 70, "stage \"x\" (bad.crash, " DIED " died of SIGSEGV"},
-    {"leave", 70, "stage \"x\" (bad.leave, " DIED " ended the program with exit()"},
+    {"leave", 70, "stage \"x\" (bad.leave, " DIED " ended the program with exit()",
+     "[x] stage \"x\" (bad.leave, " DIED " ended its process in `run` with exit code 0, as exit() "
+     "does"},
     {"overflow-stack", 70, "stage \"x\" (bad.overflow-stack, " DIED " died of SIGSEGV"},
 };
 
@@ -48,6 +52,17 @@ static char *write_pipeline(const char *name) {
 static result run_class(const char *name) {
     g_autofree char *pipeline = write_pipeline(name);
     return program_run("run", pipeline, "--timeout", "2s", NULL);
+}
+
+/* The class with a time limit of its own, beside a branch that has nothing to do with it. */
+static char *write_branches(const char *name) {
+    g_autofree char *kept = program_path("kept.json");
+    g_autofree char *text =
+        g_strdup_printf("[x]\nuse = bad.%s\nrun.timeout = 200ms\n[out]\nuse = json.write\nin = x\n"
+                        "[good]\nuse = bad.works\n[kept]\nuse = json.write\nin = good\npath = %s\n",
+                        name, kept);
+    program_write("p.ini", text, strlen(text));
+    return program_path("p.ini");
 }
 
 static void set_up(void) {
@@ -71,6 +86,25 @@ static void test_wrong(gconstpointer data) {
     tear_down();
 }
 
+/* In a process of its own each ends its own stage alone: the other branch finishes, its output is
+ * there and whole, and nothing else is left in the folder. */
+static void test_isolated(gconstpointer data) {
+    size_t i = GPOINTER_TO_SIZE(data);
+    const char *sentence = wrongs[i].isolated != NULL ? wrongs[i].isolated : wrongs[i].sentence;
+    set_up();
+    g_autofree char *pipeline = write_branches(wrongs[i].name), *text = NULL;
+    g_auto(result) r = program_run("run", pipeline, "--isolate", "--jobs", "2", NULL);
+    g_assert_cmpint(r.exit_code, ==, wrongs[i].exit_code);
+    program_says(r.err, sentence);
+    program_says(r.err, "tracemill: 2 runs of stages ended well, 1 failed, 1 skipped");
+    g_assert_cmpstr(r.out, ==, "");
+    g_autofree char *kept = program_path("kept.json");
+    g_assert_true(g_file_get_contents(kept, &text, NULL, NULL));
+    program_says(text, "\"title\": \"Nothing\"");
+    program_remove("kept.json");
+    tear_down(); /* which fails where a temporary file is left */
+}
+
 /* `check` runs code of the class too. */
 static void test_check(void) {
     static const char *const wrong[][2] = {
@@ -90,13 +124,47 @@ static void test_check(void) {
     tear_down();
 }
 
-/* Nobody waits for ever for a class that only looks at its options. */
+/* In a process of its own it is one of the problems of the pipeline, beside the others. */
+static void test_check_isolated(void) {
+    static const char *const wrong[][2] = {
+        {"check-crash", "p.ini:1: error: [x] stage \"x\" (bad.check-crash, " DIED
+                        " died of SIGSEGV (Segmentation fault) in `check`"},
+        {"check-leave", "p.ini:1: error: [x] stage \"x\" (bad.check-leave, " DIED
+                        " ended its process in `check` with exit code 0, as exit() does"},
+    };
+    set_up();
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autofree char *pipeline = write_pipeline(wrong[i][0]);
+        g_auto(result) check = program_run("check", pipeline, "--isolate", NULL);
+        g_auto(result) run = program_run("run", pipeline, "--isolate", NULL);
+        g_assert_cmpint(check.exit_code, ==, 70);
+        g_assert_cmpint(run.exit_code, ==, 70);
+        program_says(check.err, wrong[i][1]);
+        g_assert_cmpstr(run.err, ==, check.err);
+    }
+    tear_down();
+}
+
+static gpointer check_isolated(gpointer pipeline) {
+    result *r = g_new(result, 1);
+    *r = program_run("check", pipeline, "--isolate", NULL);
+    return r;
+}
+
+/* Nobody waits for ever for a class that only looks at its options. Both at once, since it is long.
+ */
 static void test_check_loop(void) {
     set_up();
     g_autofree char *pipeline = write_pipeline("check-loop");
+    GThread *thread = g_thread_new("isolated", check_isolated, pipeline);
     g_auto(result) check = program_run("check", pipeline, NULL);
+    g_autofree result *isolated = g_thread_join(thread);
     g_assert_cmpint(check.exit_code, ==, 75);
     program_says(check.err, "stage \"x\" (bad.check-loop, " DIED " did not end `check` within");
+    g_assert_cmpint(isolated->exit_code, ==, 75);
+    program_says(isolated->err,
+                 "[x] stage \"x\" (bad.check-loop, " DIED " did not end `check` within");
+    result_finish(isolated);
     tear_down();
 }
 
@@ -109,6 +177,9 @@ static void test_free(void) {
     g_auto(result) r = program_run("run", pipeline, NULL);
     g_assert_cmpint(r.exit_code, ==, 70);
     program_says(r.err, "`free` of type bad.fatal/1 died of SIGSEGV");
+    g_auto(result) isolated = program_run("run", pipeline, "--isolate", NULL);
+    g_assert_cmpint(isolated.exit_code, ==, 70);
+    program_says(isolated.err, "[x] `free` of type bad.fatal/1 died of SIGSEGV");
     tear_down();
 }
 
@@ -119,6 +190,11 @@ static void test_leak(void) {
     g_assert_cmpint(r.exit_code, ==, 0);
     g_assert_cmpstr(r.err, ==, "");
     program_says(r.out, "\"title\": \"Nothing\"");
+    g_autofree char *pipeline = program_path("p.ini");
+    g_auto(result) isolated = program_run("run", pipeline, "--isolate", NULL);
+    g_assert_cmpint(isolated.exit_code, ==, 0);
+    g_assert_cmpstr(isolated.err, ==, "");
+    g_assert_cmpstr(isolated.out, ==, r.out);
     tear_down();
 }
 
@@ -127,8 +203,11 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < G_N_ELEMENTS(wrongs); i++) {
         g_autofree char *path = g_strconcat("/running/", wrongs[i].name, NULL);
         g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_wrong);
+        g_autofree char *isolated = g_strconcat("/isolated/", wrongs[i].name, NULL);
+        g_test_add_data_func(isolated, GSIZE_TO_POINTER(i), test_isolated);
     }
     g_test_add_func("/running/check", test_check);
+    g_test_add_func("/isolated/check", test_check_isolated);
     g_test_add_func("/running/check-loop", test_check_loop);
     g_test_add_func("/running/free", test_free);
     g_test_add_func("/running/leak", test_leak);

@@ -261,7 +261,8 @@ static void test_complete_words(void) {
               "--set=trace.strict=yes --set=trace.strict=no");
     words_are(COMPLETE("run", "overlap", "--set", "trace.rules="), ":files");
     words_are(COMPLETE("run", "overlap", "--set", "trace.run."),
-              "trace.run.timeout= trace.run.missing=");
+              "trace.run.timeout= trace.run.missing= trace.run.optional= "
+              "trace.run.isolate= trace.run.memory=");
     words_are(COMPLETE("run", "plan-diff", "--set", "vars.b"), "vars.before=");
     words_are(COMPLETE("run", "no-such-pipeline", "--set", ""), "");
     words_are(COMPLETE("run", "--set", ""), "");

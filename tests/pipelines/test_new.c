@@ -83,6 +83,7 @@ static void test_names(void) {
             g_auto(outcome) o = run(line);
             g_assert_cmpstr(o.err, ==, "");
             g_assert_cmpint(o.exit_code, ==, 0);
+            ASSERT_HOLDS(o.out, *kinds[k] == 'e' ? ": an exporter " : ": a ");
             g_autofree char *where = g_strdup_printf("all/%s-%s", kinds[k], languages[l]);
             g_autofree char *text = text_of(where);
             g_autofree char *lower = g_ascii_strdown(text, -1);

@@ -69,9 +69,12 @@ static void test_output(void) {
 /* The child that looks at plugins talks through pipes, which must not get the numbers 0, 1, 2. */
 static void test_closed(void) {
     static const expected cases[] = {
-        {"t run p.ini in.txt <&-", 0, NULL},       {"t run p.ini in.txt 2>&-", 0, NULL},
-        {"t run p.ini in.txt <&- 2>&-", 0, NULL},  {"t run p.ini in.txt <&- >&- 2>&-", 74, NULL},
+        {"t run p.ini in.txt <&-", 0, NULL},
+        {"t run p.ini in.txt 2>&-", 0, NULL},
+        {"t run p.ini in.txt <&- 2>&-", 0, NULL},
+        {"t run p.ini in.txt <&- >&- 2>&-", 74, NULL},
         {"t run p.ini no.txt <&- 2>&-", 66, NULL},
+        {"t run p.ini in.txt --set out.path=/dev/stdout >&-", 74, "cannot write /dev/stdout"},
     };
     expect(cases, G_N_ELEMENTS(cases));
     g_auto(outcome) open = shell("t list"), closed = shell("t list <&- 2>&-");

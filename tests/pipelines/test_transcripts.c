@@ -94,11 +94,12 @@ static void play_line(GString *page, const char *line) {
     g_shell_parse_argv(line + strlen(PROMPT), NULL, &words, &error);
     g_assert_no_error(error);
     bool runs = has_word(words, "run");
-    const char *one[] = {"--jobs=1", NULL}, *four[] = {"--jobs=4", NULL};
+    static const char *const one[] = {"--jobs=1", NULL};
+    static const char *const ways[][3] = {{"--jobs=4"}, {"--jobs=2", "--isolate"}};
     g_auto(outcome) o = play((const char *const *)words, runs ? one : NULL);
     g_autofree char *done = results(&o);
-    if (runs) {
-        g_auto(outcome) other = play((const char *const *)words, four);
+    for (size_t i = 0; runs && i < G_N_ELEMENTS(ways); i++) {
+        g_auto(outcome) other = play((const char *const *)words, ways[i]);
         g_autofree char *also = results(&other);
         g_assert_cmpstr(also, ==, done);
     }

@@ -231,6 +231,12 @@ static const mill_option options[] = {
      .offset = MILL_OPT_OFF(bubble_options, detail, LIST),
      .help = "Schedules of which idle times, the critical path, changes and timelines are told. "
              "Left out: the one with the shortest step."},
+    {.name = "lanes",
+     .type = MILL_OPT_LIST,
+     .elem = MILL_OPT_STR,
+     .offset = MILL_OPT_OFF(bubble_options, lanes, LIST),
+     .help = "Schedules, of those that are simulated, whose timelines are told, for exporters that "
+             "draw; or all. Left out: those in `detail`."},
     {.name = "min-gain",
      .type = MILL_OPT_NUM,
      .offset = MILL_OPT_OFF(bubble_options, min_gain, NUM),
@@ -282,6 +288,8 @@ static mill_status check_bubble(mill_run *run, const void *opts) {
         status = check_schedules(run, "compare", &o->compare, true);
     if (status == MILL_OK)
         status = check_schedules(run, "detail", &o->detail, false);
+    if (status == MILL_OK)
+        status = check_schedules(run, "lanes", &o->lanes, true);
     if (status == MILL_OK)
         status = check_micro_batches(run, &o->micro_batches);
     if (status != MILL_OK)

@@ -35,6 +35,7 @@ typedef struct bubble_options {
     int64_t effort;
     mill_list compare; /* of ids; "all" stands for all */
     mill_list detail;  /* of ids; none: the best */
+    mill_list lanes;   /* of ids; "all" stands for all; none: those in detail */
     double min_gain;
     int64_t most_operations;
 } bubble_options;
@@ -127,6 +128,8 @@ mill_status bubble_simulate_plan(mill_run *run, const bubble_analysis *a, bubble
 /* Simulates n cases on all threads; the plan of a case is used again for the next one if that
  * differs in its basis only. */
 mill_status bubble_simulate(mill_run *run, const bubble_analysis *a, bubble_case *cases, size_t n);
+/* Whether a list of ids has the family's, or "all". */
+bool bubble_is_listed(const mill_list *list, const pp_family *family);
 /* Told on each basis for each number of micro-batches: by the options compare and detail. */
 bool bubble_compared(const bubble_analysis *a, const bubble_case *c);
 /* A case as the options say. family NULL: the file's schedule. */
@@ -167,6 +170,7 @@ mill_report *bubble_tell(mill_run *run, const bubble_analysis *a);
 void bubble_tell_memory(kit_report *r, const bubble_analysis *a);
 void bubble_tell_forms(mill_run *run, kit_report *r, const bubble_analysis *a);
 void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a);
+void bubble_tell_lanes(mill_run *run, kit_report *r, const bubble_analysis *a);
 void bubble_tell_what_if(kit_report *r, const bubble_analysis *a);
 void bubble_tell_search(mill_run *run, kit_report *r, const bubble_analysis *a);
 void bubble_tell_findings(mill_run *run, kit_report *r, const bubble_analysis *a);

@@ -212,7 +212,7 @@ static mill_status shake(mill_run *run, bubble_analysis *a) {
 
 /* ---------------------------------------------------------------- which ones */
 
-static bool is_listed(const mill_list *list, const pp_family *family) {
+bool bubble_is_listed(const mill_list *list, const pp_family *family) {
     const char *const *ids = list->v;
     for (size_t i = 0; i < list->n; i++)
         if (strcmp(ids[i], "all") == 0 || pp_family_of(ids[i]) == family)
@@ -221,7 +221,7 @@ static bool is_listed(const mill_list *list, const pp_family *family) {
 }
 
 bool bubble_compared(const bubble_analysis *a, const bubble_case *c) {
-    bool compared = !c->family || is_listed(&a->options->compare, c->family);
+    bool compared = !c->family || bubble_is_listed(&a->options->compare, c->family);
     for (size_t i = 0; i < a->n_detail; i++)
         compared |= a->detail[i]->family == c->family;
     return compared;
@@ -234,8 +234,8 @@ static const pp_family **schedules_of(mill_run *run, bubble_analysis *a) {
         n++;
     const pp_family **listed = mill_scratch(run, (n + 1) * sizeof *listed);
     for (size_t i = 0; i < n; i++)
-        if (is_listed(&a->options->schedules, pp_families[i]) ||
-            is_listed(&a->options->detail, pp_families[i]))
+        if (bubble_is_listed(&a->options->schedules, pp_families[i]) ||
+            bubble_is_listed(&a->options->detail, pp_families[i]))
             listed[a->n_schedules++] = pp_families[i];
     if (a->file)
         listed[a->n_schedules++] = NULL;
@@ -252,7 +252,8 @@ static void find_best(mill_run *run, bubble_analysis *a) {
             a->baseline = c;
         if (bubble_fits(a, c) && (!a->best || c->makespan < a->best->makespan))
             a->best = c;
-        if (a->options->detail.n > 0 && c->family && is_listed(&a->options->detail, c->family))
+        if (a->options->detail.n > 0 && c->family &&
+            bubble_is_listed(&a->options->detail, c->family))
             a->detail[a->n_detail++] = c;
     }
     if (a->options->detail.n == 0 && a->best)

@@ -220,6 +220,27 @@ static void tell_lane(mill_run *run, kit_report *r, const bubble_case *c, uint32
                 });
 }
 
+static void tell_lanes(mill_run *run, kit_report *r, const bubble_case *c) {
+    for (uint32_t rank = 0; c && c->result.items && rank < c->plan->ranks; rank++)
+        tell_lane(run, r, c, rank);
+}
+
+/* The best one's come first: who looks at a page of all schedules looks at these. */
+void bubble_tell_lanes(mill_run *run, kit_report *r, const bubble_analysis *a) {
+    if (a->options->lanes.n == 0) {
+        for (size_t i = 0; i < a->n_detail; i++)
+            tell_lanes(run, r, a->detail[i]);
+        return;
+    }
+    if (a->best && bubble_is_listed(&a->options->lanes, a->best->family))
+        tell_lanes(run, r, a->best);
+    for (size_t s = 0; s < a->n_schedules; s++) {
+        const bubble_case *c = bubble_at(a, 0, s, a->in.likely);
+        if (c != a->best && bubble_is_listed(&a->options->lanes, c->family))
+            tell_lanes(run, r, c);
+    }
+}
+
 /* ---------------------------------------------------------------- all of it */
 
 static void tell_paths(mill_run *run, kit_report *r, const bubble_analysis *a,
@@ -263,7 +284,4 @@ void bubble_tell_detail(mill_run *run, kit_report *r, const bubble_analysis *a) 
     for (size_t i = 0; i < n; i++)
         tell_idle(run, t, recorded[i]);
     tell_paths(run, r, a, recorded, n);
-    for (size_t i = 0; i < n; i++)
-        for (uint32_t rank = 0; rank < recorded[i]->plan->ranks; rank++)
-            tell_lane(run, r, recorded[i], rank);
 }

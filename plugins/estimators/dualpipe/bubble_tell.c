@@ -449,6 +449,7 @@ mill_report *bubble_tell(mill_run *run, const bubble_analysis *a) {
     tell_curves(run, r, a);
     tell_jitter(run, r, a);
     bubble_tell_detail(run, r, a);
+    bubble_tell_lanes(run, r, a);
     bubble_tell_what_if(r, a);
     bubble_tell_search(run, r, a);
     bubble_tell_forms(run, r, a);

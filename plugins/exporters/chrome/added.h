@@ -17,6 +17,9 @@ void lanes_events(const mill_report *report, out *o, int64_t pid, const char *it
 /* Names a process, or with tid from 0 on a thread of it, which stands in that order. */
 void added_name(out *o, int64_t pid, int64_t tid, const char *name);
 
+/* A text in quotes, escaped; what is no UTF-8 as U+FFFD. */
+void added_text(out *o, const char *text);
+
 /* ,"key":value where it is not MILL_UNKNOWN; the key is ours. */
 void added_int(out *o, const char *key, int64_t value);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes what a trace says beside its rows. */
+#include "added.h"
 #include "trace.h"
 
 static void put_known(out *o, const char *key, int64_t value, bool *first) {
@@ -78,7 +79,7 @@ void trace_facts(const mill_trace *t, out *o) {
     put_job(t, o);
     put_devices(t, o);
     OUT(o, ",\n\"tracemill\":{\"path\":");
-    out_quoted(o, path ? path : "", path ? strlen(path) : 0);
+    added_text(o, path ? path : "");
     out_bytes(o, t->complete ? ",\"complete\":true" : ",\"complete\":false", t->complete ? 16 : 17);
     put_diagnostics(t, o);
     OUT(o, "}");

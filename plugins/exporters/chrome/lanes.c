@@ -26,7 +26,7 @@ static void put_text(out *o, const char *key, const char *text) {
     OUT(o, ",\"");
     out_bytes(o, key, strlen(key));
     OUT(o, "\":");
-    out_quoted(o, text, strlen(text));
+    added_text(o, text);
 }
 
 static void put_finding(out *o, const mill_report *r, int64_t finding) {
@@ -40,18 +40,25 @@ static void put_finding(out *o, const mill_report *r, int64_t finding) {
         put_text(o, "advice", f->advice);
 }
 
+/* False: what has no times, or ends before it begins, can't be drawn. */
+static bool has_length(const mill_lane *lane, uint64_t i, int64_t *ret_length) {
+    return lane->start[i] != MILL_UNKNOWN && lane->end[i] != MILL_UNKNOWN &&
+           !__builtin_sub_overflow(lane->end[i], lane->start[i], ret_length) && *ret_length >= 0;
+}
+
 static void put_interval(out *o, const mill_report *r, const mill_lane *lane, uint64_t i,
-                         int64_t shift) {
+                         int64_t length, int64_t shift) {
     const char *cls = lane->texts[lane->cls[i]], *text = lane->texts[lane->text[i]];
     const char *colour = colour_of(cls, lane->cls[i]);
+    int64_t base = lane->base_ns == MILL_UNKNOWN ? 0 : lane->base_ns;
     OUT(o, ",\"ts\":");
-    out_time(o, shifted(shifted(lane->start[i], lane->base_ns), shift));
+    out_time(o, shifted(shifted(lane->start[i], base), shift));
     OUT(o, ",\"dur\":");
-    out_time(o, lane->end[i] - lane->start[i]);
+    out_time(o, length);
     put_text(o, "name", text);
     put_text(o, "cname", colour);
     OUT(o, ",\"args\":{\"class\":");
-    out_quoted(o, cls, strlen(cls));
+    added_text(o, cls);
     if (lane->finding)
         put_finding(o, r, lane->finding[i]);
     OUT(o, "}}");
@@ -109,11 +116,14 @@ static void lane_events(const mill_report *r, uint64_t n, out *o, int64_t pid, i
     if (lane->n == 0)
         added_name(o, pid, first, name);
     for (uint64_t i = 0; i < lane->n && !o->status; i++) {
+        int64_t length;
+        if (!has_length(lane, i, &length))
+            continue;
         int64_t k = place(threads, lane->start[i], lane->end[i], o, pid, first, name);
         OUT(o, ",\n{\"ph\":\"X\",\"cat\":\"lane\"");
         added_int(o, "pid", pid);
         added_int(o, "tid", first + k);
-        put_interval(o, r, lane, i, shift);
+        put_interval(o, r, lane, i, length, shift);
     }
 }
 

@@ -65,7 +65,7 @@ static void put_name(out *o, const slice *x, const char *label) {
                                 ? g_strdup(kind_of(x->kind)->name)
                                 : g_strdup_printf("%s %u", kind_of(x->kind)->name, x->micro_batch);
     const char *shown = label ?: name;
-    out_quoted(o, shown, strlen(shown));
+    added_text(o, shown);
 }
 
 static void put_slice(const mill_schedule *s, out *o, place p, uint32_t rank, uint64_t op,

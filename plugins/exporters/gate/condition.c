@@ -45,16 +45,23 @@ static bool read_ids(gate_condition *c, const char *text, size_t length) {
     return true;
 }
 
-/* Reads `[SELECTION]`, if it stands there. Returns what follows, or NULL: it has no end. */
+/* Reads `[SELECTION]`, if it stands there: up to the last bracket that an operator follows, since
+ * names of kernels have brackets too. Returns what follows, or NULL: it has no end. */
 static const char *read_selection(gate_condition *c, const char *text) {
     if (*text != '[')
         return text;
-    const char *end = strchr(text, ']');
-    if (!end)
-        return NULL;
-    c->selection = g_strstrip(g_strndup(text + 1, (gsize)(end - text - 1)));
-    end++;
-    return end + strspn(end, " \t");
+    const char *end = NULL, *rest = NULL;
+    for (const char *at = text; (at = strchr(at, ']')); at++) {
+        const char *next = at + 1 + strspn(at + 1, " \t");
+        gate_operator ignored;
+        if (!read_operator(next, &ignored))
+            continue;
+        end = at;
+        rest = next;
+    }
+    if (end)
+        c->selection = g_strstrip(g_strndup(text + 1, (gsize)(end - text - 1)));
+    return rest;
 }
 
 static bool read_condition(gate_condition *c, const char *text) {

@@ -16,11 +16,7 @@ static const lanes_lane *lane_at(const lanes *l, guint i) {
 }
 
 static void append_label(GString *json, const char *text) {
-    const char *end = text ? text : "";
-    for (int n = 0; n < LABEL_CHARS && *end; n++)
-        end = g_utf8_next_char(end);
-    g_autofree char *label = g_strdup_printf("%.*s%s", (int)(end - (text ? text : end)),
-                                             text ? text : "", *end ? "…" : "");
+    g_autofree char *label = escape_cut(text, LABEL_CHARS);
     escape_json(json, label);
 }
 

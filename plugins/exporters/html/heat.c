@@ -25,7 +25,8 @@ int heat_level(double value, double low, double high) {
     return (int)fmin(HEAT_LEVELS - 1, fmax(0, floor(share * HEAT_LEVELS)));
 }
 
-void heat_legend(GString *page, double low, double high, const char *what, const char *unit) {
+static void append_legend(GString *page, double low, double high, const char *what,
+                          const char *unit) {
     g_string_append(page, "<p class=\"heat-key\"><span>");
     html_text(page, what);
     g_string_append(page, " </span><span>");
@@ -267,7 +268,7 @@ static void append_maps(GString *page, const mill_series *const *rows, uint64_t 
         append_map(page, &m);
     }
     g_string_append(page, "</div>\n");
-    heat_legend(page, low, high, "scale of all:", rows[0]->y_unit);
+    append_legend(page, low, high, "scale of all:", rows[0]->y_unit);
 }
 
 void heat_series(GString *page, const mill_report *report) {

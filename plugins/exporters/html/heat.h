@@ -15,7 +15,4 @@ void heat_series(GString *page, const mill_report *report);
 /* The level of a value between the ends of a scale. */
 int heat_level(double value, double low, double high);
 
-/* The levels of a scale and what they stand for. unit: or NULL. */
-void heat_legend(GString *page, double low, double high, const char *what, const char *unit);
-
 #endif

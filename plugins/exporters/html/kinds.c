@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds of intervals and their colours: see kinds.h. */
 #include "kinds.h"
+#include "escape.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct kinds {
     GArray *listed;     /* uint32_t: the final texts, as numbers of `texts` */
     uint32_t *final_of; /* preliminary → final */
     char *other;
-    uint64_t left_out, merged;
+    uint64_t left_out;
 };
 
 kinds *kinds_create(void) {
@@ -119,8 +120,7 @@ static void merge_classes(kinds *k) {
     g_qsort_with_data(order, (gint)n, sizeof *order, by_time, k->classes->data);
     for (uint32_t i = 0; i < n; i++)
         to[order[i]] = i < KINDS_CLASSES - 1 ? 0 : 1;
-    k->merged = n - (KINDS_CLASSES - 1);
-    k->other = g_strdup_printf("other (%u classes)", (unsigned)k->merged);
+    k->other = g_strdup_printf("other (%u classes)", (unsigned)(n - (KINDS_CLASSES - 1)));
     GArray *kept = g_array_new(FALSE, FALSE, sizeof(kinds_class));
     kinds_class other = {.name = k->other};
     for (uint32_t i = 0; i < n; i++) {
@@ -299,16 +299,9 @@ size_t kinds_n_texts(const kinds *k) {
 
 char *kinds_text_at(const kinds *k, size_t i) {
     const char *text = g_ptr_array_index(k->texts, g_array_index(k->listed, uint32_t, i));
-    const char *end = text;
-    for (int n = 0; n < LABEL_CHARS && *end; n++)
-        end = g_utf8_next_char(end);
-    return g_strdup_printf("%.*s%s", (int)(end - text), text, *end ? "…" : "");
+    return escape_cut(text, LABEL_CHARS);
 }
 
 uint64_t kinds_left_out(const kinds *k) {
     return k->left_out;
-}
-
-uint64_t kinds_merged_classes(const kinds *k) {
-    return k->merged;
 }

@@ -49,6 +49,5 @@ kinds_kind kinds_at(const kinds *k, size_t i); /* kind i < n_classes is class i 
 size_t kinds_n_texts(const kinds *k);
 char *kinds_text_at(const kinds *k, size_t i); /* shortened; freed with g_free */
 uint64_t kinds_left_out(const kinds *k);       /* kinds whose label is not listed */
-uint64_t kinds_merged_classes(const kinds *k); /* classes that are in the last one, "other" */
 
 #endif

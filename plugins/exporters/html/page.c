@@ -12,7 +12,6 @@
 struct page {
     definitions *words;
     GArray *contents; /* item_links of all items */
-    GHashTable *keys; /* of the items */
     GString *missing;
     bool begun, timed;
 };
@@ -28,7 +27,6 @@ page *page_create(void) {
     p->words = definitions_create();
     p->contents = g_array_new(FALSE, FALSE, sizeof(item_links));
     g_array_set_clear_func(p->contents, clear_links);
-    p->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     p->missing = g_string_new(NULL);
     return p;
 }
@@ -38,7 +36,6 @@ void page_destroy(page *p) {
         return;
     definitions_destroy(p->words);
     g_array_unref(p->contents);
-    g_hash_table_unref(p->keys);
     g_string_free(p->missing, TRUE);
     g_free(p);
 }
@@ -90,16 +87,11 @@ void page_item(page *p, GString *out, const page_options *options, const char *k
                             : html_label(n ? reports[0].report->title : NULL, "reports"));
     p->timed |= item_append(out, &links, options, id, key, reports, n);
     g_array_append_val(p->contents, links);
-    g_hash_table_add(p->keys, g_strdup(key ? key : ""));
     for (size_t i = 0; i < n; i++)
         definitions_add(p->words, reports[i].report);
 }
 
 /* ---------------------------------------------------------------- end */
-
-bool page_has(const page *p, const char *key) {
-    return g_hash_table_contains(p->keys, key);
-}
 
 void page_missing(page *p, const char *stage, const char *key) {
     g_string_append(p->missing, "<li class=\"warning\"><span class=\"level\">warning</span> no "

@@ -29,9 +29,6 @@ void page_destroy(page *p);
 void page_item(page *p, GString *out, const page_options *options, const char *key,
                const page_report *reports, size_t n);
 
-/* Whether it has a part of that key. */
-bool page_has(const page *p, const char *key);
-
 /* Something that is not there because what makes it failed; told at the end. key: "" for none. */
 void page_missing(page *p, const char *stage, const char *key);
 

@@ -15,17 +15,29 @@ typedef struct html_options {
 
 /* The reports of one key are one part of a page, so they are kept until the next key comes. */
 typedef struct html_state {
-    GHashTable *pages; /* of each path written to: char * to page * */
+    GHashTable *pages; /* of each path written to: char * to one_page * */
     char *path;        /* as written in the pipeline, ${item} and all */
     char *at;          /* where the kept ones go */
     char *key;         /* of the kept ones */
     GArray *kept;      /* page_report, held */
 } html_state;
 
+typedef struct one_page {
+    page *page;
+    char *key; /* NULL: it takes all */
+} one_page;
+
+static void one_page_destroy(gpointer data) {
+    one_page *p = data;
+    page_destroy(p->page);
+    g_free(p->key);
+    g_free(p);
+}
+
 static mill_status html_open(mill_run *run, const void *opts, void *state) {
     (void)run;
     html_state *s = state;
-    s->pages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)page_destroy);
+    s->pages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, one_page_destroy);
     s->path = g_strdup(((const html_options *)opts)->path);
     s->kept = g_array_new(FALSE, FALSE, sizeof(page_report));
     return MILL_OK;
@@ -46,13 +58,14 @@ static mill_status append(mill_run *run, const char *path, bool overwrite, const
     return status ? status : sink->write(sink, text->str, text->len);
 }
 
-static page *page_of(html_state *s, const char *path) {
-    page *p = g_hash_table_lookup(s->pages, path);
+static page *page_of(html_state *s, const char *path, const char *key) {
+    one_page *p = g_hash_table_lookup(s->pages, path);
     if (!p) {
-        p = page_create();
+        p = g_new(one_page, 1);
+        *p = (one_page){page_create(), strstr(s->path, "${item}") ? g_strdup(key) : NULL};
         g_hash_table_insert(s->pages, g_strdup(path), p);
     }
-    return p;
+    return p->page;
 }
 
 static void forget(mill_run *run, html_state *s) {
@@ -67,8 +80,8 @@ static mill_status flush(mill_run *run, const html_options *o, html_state *s) {
         return MILL_OK;
     page_options options = options_of(o);
     g_autoptr(GString) text = g_string_new(NULL);
-    page_item(page_of(s, s->at), text, &options, s->key, (const page_report *)(void *)s->kept->data,
-              s->kept->len);
+    page_item(page_of(s, s->at, s->key), text, &options, s->key,
+              (const page_report *)(void *)s->kept->data, s->kept->len);
     forget(run, s);
     if (mill_cancelled(run))
         return MILL_E_CANCELLED;
@@ -100,22 +113,10 @@ static mill_status html_run(mill_run *run, const void *opts, void *state) {
     return MILL_OK;
 }
 
-static bool is_elsewhere(const html_state *s, const page *here, const char *key) {
-    GHashTableIter pages;
-    gpointer p;
-    g_hash_table_iter_init(&pages, s->pages);
-    while (g_hash_table_iter_next(&pages, NULL, &p))
-        if (p != here && page_has(p, key))
-            return !page_has(here, key);
-    return false;
-}
-
-/* Each page tells of what is missing of its keys, and of those that no page has. */
-static void tell_missing(mill_run *run, const html_state *s, page *p) {
+static void tell_missing(mill_run *run, const one_page *p) {
     const char *stage, *key;
-    for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++)
-        if (!is_elsewhere(s, p, key))
-            page_missing(p, stage, key);
+    for (size_t i = 0; kit_export_next_missing(run, PORT_REPORT, p->key, &i, &stage, &key);)
+        page_missing(p->page, stage, key);
 }
 
 static mill_status html_finish(mill_run *run, const void *opts, void *state) {
@@ -124,14 +125,14 @@ static mill_status html_finish(mill_run *run, const void *opts, void *state) {
     page_options options = options_of(o);
     mill_status status = flush(run, o, s);
     if (!status && g_hash_table_size(s->pages) == 0 && !strstr(s->path, "${item}"))
-        page_of(s, s->path);
+        page_of(s, s->path, NULL);
     GHashTableIter pages;
     gpointer path, p;
     g_hash_table_iter_init(&pages, s->pages);
     while (!status && g_hash_table_iter_next(&pages, &path, &p)) {
         g_autoptr(GString) text = g_string_new(NULL);
-        tell_missing(run, s, p);
-        page_end(p, text, &options);
+        tell_missing(run, p);
+        page_end(((one_page *)p)->page, text, &options);
         status = append(run, path, o->overwrite, text);
     }
     return status;

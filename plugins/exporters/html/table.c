@@ -18,7 +18,7 @@ const mill_table_column *table_column(const mill_table *table, const char *id) {
     return NULL;
 }
 
-#define LONG_CELL 20 /* characters; what is shorter stays on one line */
+#define LONG_CELL 20 /* bytes; what is shorter stays on one line */
 
 static void append_head_cell(GString *page, const char *label, const char *unit, const char *help,
                              bool number) {
@@ -61,7 +61,7 @@ static bool is_common(const mill_table_column *c, uint64_t rows) {
 static void append_cell(GString *page, const mill_table_column *c, uint64_t row, bool bar) {
     bool known = !kit_value_is_unknown(c->kind, c->cells[row]);
     if (c->kind == MILL_KIND_TEXT) {
-        bool is_long = known && g_utf8_strlen(c->cells[row].text, -1) > LONG_CELL;
+        bool is_long = known && strlen(c->cells[row].text) > LONG_CELL;
         g_string_append(page, is_long ? "<td class=\"long\">" : "<td class=\"word\">");
     } else if (bar && known) {
         g_string_append(page, "<td class=\"n bar\" style=\"--v:");

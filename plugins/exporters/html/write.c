@@ -15,14 +15,7 @@ const char *html_label(const char *label, const char *id) {
 }
 
 void html_text(GString *page, const char *text) {
-    if (!text)
-        return;
-    if (g_utf8_validate(text, -1, NULL)) {
-        escape_text(page, text);
-        return;
-    }
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    escape_text(page, valid);
+    escape_text(page, text);
 }
 
 /* Whether the blank at `at` is within a number, or between one and its unit. */

@@ -13,7 +13,7 @@ typedef struct json_options {
 } json_options;
 
 typedef struct json_state {
-    GHashTable *begun; /* the paths whose document has begun: set of char * */
+    GHashTable *begun; /* of each path whose document has begun, its key; NULL: it takes all */
     char *path;        /* as written in the pipeline, ${item} and all */
 } json_state;
 
@@ -29,7 +29,7 @@ static mill_status json_check(mill_run *run, const void *opts) {
 static mill_status json_open_stage(mill_run *run, const void *opts, void *state) {
     (void)run;
     json_state *s = state;
-    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     s->path = g_strdup(((const json_options *)opts)->path);
     return MILL_OK;
 }
@@ -59,9 +59,10 @@ static mill_status json_run(mill_run *run, const void *opts, void *state) {
     mill_status status = resume(run, o, s->begun, o->path, &w);
     if (status)
         return status;
-    g_hash_table_add(s->begun, g_strdup(o->path));
-    json_origin origin = {run->host->input_key(run, PORT_REPORT, 0),
-                          run->host->input_stage(run, PORT_REPORT, 0),
+    const char *key = run->host->input_key(run, PORT_REPORT, 0);
+    g_hash_table_insert(s->begun, g_strdup(o->path),
+                        strstr(s->path, "${item}") ? g_strdup(key) : NULL);
+    json_origin origin = {key, run->host->input_stage(run, PORT_REPORT, 0),
                           run->host->input_type(run, PORT_REPORT, 0)};
     json_report(&w, mill_input(run, PORT_REPORT, 0), &origin, o->lines);
     if (o->lines)
@@ -69,13 +70,13 @@ static mill_status json_run(mill_run *run, const void *opts, void *state) {
     return json_writer_end(&w);
 }
 
-static void put_missing(mill_run *run, json_writer *w) {
-    const char *stage = NULL, *key = NULL;
+static void put_missing(mill_run *run, const char *key, json_writer *w) {
+    const char *stage, *missed;
     json_open(w, "missing", '[');
-    for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++) {
+    for (size_t i = 0; kit_export_next_missing(run, PORT_REPORT, key, &i, &stage, &missed);) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddItemToObjectCS(object, "stage", json_text(stage));
-        cJSON_AddItemToObjectCS(object, "key", json_text(key));
+        cJSON_AddItemToObjectCS(object, "key", json_text(missed));
         json_put(w, NULL, object);
     }
     json_close(w, ']');
@@ -84,13 +85,14 @@ static void put_missing(mill_run *run, json_writer *w) {
 /* Says what is missing, and ends the document. JSON Lines need no end: there it is a line of its
  * own, where something is. */
 static mill_status end_document(mill_run *run, const json_options *o, GHashTable *begun,
-                                const char *path) {
-    const char *stage, *key;
+                                const char *path, const char *key) {
+    const char *stage, *missed;
+    size_t first = 0;
     json_writer w;
     mill_status status = resume(run, o, begun, path, &w);
     if (status)
         return status;
-    if (o->lines && !run->host->missing(run, PORT_REPORT, 0, &stage, &key))
+    if (o->lines && !kit_export_next_missing(run, PORT_REPORT, key, &first, &stage, &missed))
         return json_writer_end(&w);
     if (o->lines) {
         json_open(&w, NULL, '{');
@@ -98,7 +100,7 @@ static mill_status end_document(mill_run *run, const json_options *o, GHashTable
     } else {
         json_close(&w, ']');
     }
-    put_missing(run, &w);
+    put_missing(run, key, &w);
     json_close(&w, '}');
     json_end_line(&w);
     return json_writer_end(&w);
@@ -110,13 +112,13 @@ static mill_status json_finish(mill_run *run, const void *opts, void *state) {
     if (g_hash_table_size(s->begun) == 0 && strstr(s->path, "${item}"))
         return MILL_OK; /* no key, so no file to say it in */
     if (g_hash_table_size(s->begun) == 0)
-        return end_document(run, o, s->begun, s->path);
+        return end_document(run, o, s->begun, s->path, NULL);
     mill_status status = MILL_OK;
     GHashTableIter paths;
-    gpointer path;
+    gpointer path, key;
     g_hash_table_iter_init(&paths, s->begun);
-    while (!status && g_hash_table_iter_next(&paths, &path, NULL))
-        status = end_document(run, o, s->begun, path);
+    while (!status && g_hash_table_iter_next(&paths, &path, &key))
+        status = end_document(run, o, s->begun, path, key);
     return status;
 }
 

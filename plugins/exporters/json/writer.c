@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <tracemill/kit/value.h>
 #include <tracemill/report.h>
 
 #define FLUSH_BYTES (64u * 1024u)
@@ -90,6 +91,8 @@ cJSON *json_int(int64_t value) {
     return cJSON_CreateRaw(digits); /* a cJSON number is a double: 53 bits */
 }
 
+/* cJSON takes 15 digits where these are nearly the number: 0.3 for 0.1 + 0.2. */
 cJSON *json_real(double value) {
-    return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
+    char digits[KIT_NUMBER_MAX];
+    return isfinite(value) ? cJSON_CreateRaw(kit_format_real(digits, value)) : cJSON_CreateNull();
 }

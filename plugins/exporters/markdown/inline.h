@@ -15,6 +15,8 @@
  * backslash. Control and format characters become visible escapes such as \x1b, what is no UTF-8
  * U+FFFD. NULL: nothing. */
 void markdown_text(GString *out, const char *text, bool cell);
+/* The same where it begins a line, or an item of a list. */
+void markdown_line(GString *out, const char *text);
 
 /* A cell of a table: at most `most` characters, shortened in the middle. */
 void markdown_cell(GString *out, const char *text, size_t most);

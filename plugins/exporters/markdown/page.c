@@ -62,7 +62,7 @@ static void append_notes(GString *out, const mill_report *r) {
                 g_string_append_printf(out, "\n> [!%s]\n", alerts[level]);
             begun = true;
             g_string_append(out, "> - ");
-            markdown_text(out, r->notes[i]->text, false);
+            markdown_line(out, r->notes[i]->text);
             g_string_append_c(out, '\n');
         }
     }

@@ -16,14 +16,14 @@ typedef struct markdown_options {
 } markdown_options;
 
 typedef struct markdown_state {
-    GHashTable *begun; /* the paths written to: set of char * */
+    GHashTable *begun; /* of each path written to, its key; NULL: it takes all */
     char *path;        /* as written in the pipeline, ${item} and all */
 } markdown_state;
 
 static mill_status markdown_open(mill_run *run, const void *opts, void *state) {
     (void)run;
     markdown_state *s = state;
-    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     s->path = g_strdup(((const markdown_options *)opts)->path);
     return MILL_OK;
 }
@@ -38,23 +38,25 @@ static mill_status markdown_run(mill_run *run, const void *opts, void *state) {
     const markdown_options *o = opts;
     markdown_state *s = state;
     g_autoptr(GString) page = g_string_new(g_hash_table_contains(s->begun, o->path) ? "\n" : "");
-    markdown_page(page, mill_input(run, PORT_REPORT, 0), run->host->input_key(run, PORT_REPORT, 0),
-                  (uint64_t)o->rows);
+    const char *key = run->host->input_key(run, PORT_REPORT, 0);
+    markdown_page(page, mill_input(run, PORT_REPORT, 0), key, (uint64_t)o->rows);
     mill_status status = append(run, o->path, o->overwrite, page);
     if (!status)
-        g_hash_table_add(s->begun, g_strdup(o->path));
+        g_hash_table_insert(s->begun, g_strdup(o->path),
+                            strstr(s->path, "${item}") ? g_strdup(key) : NULL);
     return status;
 }
 
-/* A warning for each report that is not there because what makes it failed. */
-static GString *missing_text(mill_run *run) {
+/* A warning for each report of this key that is not there because what makes it failed. */
+static GString *missing_text(mill_run *run, const char *key) {
     GString *page = g_string_new(NULL);
-    const char *stage, *key;
-    for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++) {
-        g_string_append(page, i ? "> - no report from " : "> [!WARNING]\n> - no report from ");
+    const char *stage, *missed;
+    for (size_t i = 0; kit_export_next_missing(run, PORT_REPORT, key, &i, &stage, &missed);) {
+        g_string_append(page,
+                        page->len ? "> - no report from " : "> [!WARNING]\n> - no report from ");
         markdown_text(page, stage, false);
-        g_string_append(page, *key ? " for " : "");
-        markdown_text(page, key, false);
+        g_string_append(page, *missed ? " for " : "");
+        markdown_text(page, missed, false);
         g_string_append(page, ": what makes it failed\n");
     }
     return page;
@@ -63,19 +65,22 @@ static GString *missing_text(mill_run *run) {
 static mill_status markdown_finish(mill_run *run, const void *opts, void *state) {
     const markdown_options *o = opts;
     markdown_state *s = state;
-    g_autoptr(GString) missing = missing_text(run);
     if (g_hash_table_size(s->begun) == 0 && !strstr(s->path, "${item}")) {
+        g_autoptr(GString) missing = missing_text(run, NULL);
         g_string_prepend(missing, missing->len ? "No reports.\n\n" : "No reports.\n");
         return append(run, s->path, o->overwrite, missing);
     }
-    if (missing->len)
-        g_string_prepend_c(missing, '\n');
     mill_status status = MILL_OK;
     GHashTableIter paths;
-    gpointer path;
+    gpointer path, key;
     g_hash_table_iter_init(&paths, s->begun);
-    while (missing->len && !status && g_hash_table_iter_next(&paths, &path, NULL))
+    while (!status && g_hash_table_iter_next(&paths, &path, &key)) {
+        g_autoptr(GString) missing = missing_text(run, key);
+        if (missing->len == 0)
+            continue;
+        g_string_prepend_c(missing, '\n');
         status = append(run, path, o->overwrite, missing);
+    }
     return status;
 }
 

@@ -26,6 +26,7 @@ struct metrics_set {
     GPtrArray *families; /* in order: family * */
     GHashTable *by_name; /* name to family; the family owns both */
     GHashTable *begun;   /* "name{labels}" of the samples: set of char * */
+    char *item;          /* or NULL */
     uint64_t reports, left_out[REASONS];
 };
 
@@ -37,8 +38,9 @@ static void family_free(void *data) {
     g_free(f);
 }
 
-metrics_set *metrics_set_create(void) {
+metrics_set *metrics_set_create(const char *item) {
     metrics_set *set = g_new0(metrics_set, 1);
+    set->item = g_strdup(item);
     set->families = g_ptr_array_new_with_free_func(family_free);
     set->by_name = g_hash_table_new(g_str_hash, g_str_equal);
     set->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -49,7 +51,12 @@ void metrics_set_destroy(metrics_set *set) {
     g_hash_table_unref(set->begun);
     g_hash_table_unref(set->by_name);
     g_ptr_array_unref(set->families);
+    g_free(set->item);
     g_free(set);
+}
+
+const char *metrics_set_item(const metrics_set *set) {
+    return set->item;
 }
 
 /* ---------------------------------------------------------------- names and texts */
@@ -149,9 +156,14 @@ static void write_head(kit_export *out, const char *name, const char *help, cons
         kit_export_text(out, line);
 }
 
-static void write_own(kit_export *out, const char *name, const char *help, uint64_t value) {
-    write_head(out, name, help, NULL);
-    g_autofree char *sample = g_strdup_printf("%s %" PRIu64 "\n", name, value);
+/* Files of several items may lie in one folder, so each says whose its numbers are. */
+static void write_own(const metrics_set *set, kit_export *out, const char *name, const char *why,
+                      uint64_t value) {
+    g_autoptr(GString) labels = g_string_new(NULL);
+    append_label(labels, "reason", why);
+    append_label(labels, "item", set->item);
+    g_autofree char *braced = labels->len ? g_strdup_printf("{%s}", labels->str) : g_strdup("");
+    g_autofree char *sample = g_strdup_printf("%s%s %" PRIu64 "\n", name, braced, value);
     kit_export_text(out, sample);
 }
 
@@ -161,16 +173,14 @@ void metrics_set_write(const metrics_set *set, uint64_t missing, kit_export *out
         write_head(out, f->name, f->help, f->unit);
         kit_export_bytes(out, f->samples->str, f->samples->len);
     }
-    write_own(out, "tracemill_reports", "reports in this file", set->reports);
-    write_own(out, "tracemill_reports_missing",
-              "reports that are not there because what makes them failed", missing);
+    write_head(out, "tracemill_reports", "reports in this file", NULL);
+    write_own(set, out, "tracemill_reports", NULL, set->reports);
+    write_head(out, "tracemill_reports_missing",
+               "reports that are not there because what makes them failed", NULL);
+    write_own(set, out, "tracemill_reports_missing", NULL, missing);
     write_head(out, "tracemill_figures_left_out",
                "figures that are no samples here: not known, a text, or there already", NULL);
-    for (int why = UNKNOWN; why < REASONS; why++) {
-        g_autofree char *sample =
-            g_strdup_printf("tracemill_figures_left_out{reason=\"%s\"} %" PRIu64 "\n", reasons[why],
-                            set->left_out[why]);
-        kit_export_text(out, sample);
-    }
+    for (int why = UNKNOWN; why < REASONS; why++)
+        write_own(set, out, "tracemill_figures_left_out", reasons[why], set->left_out[why]);
     kit_export_text(out, "# EOF\n");
 }

@@ -9,8 +9,10 @@
 
 typedef struct metrics_set metrics_set; /* of one file */
 
-metrics_set *metrics_set_create(void);
+/* item: the key that all in the file is of; NULL: it takes all keys. */
+metrics_set *metrics_set_create(const char *item);
 void metrics_set_destroy(metrics_set *set);
+const char *metrics_set_item(const metrics_set *set);
 
 /* Adds the figures of a report. Those that can't be a sample are counted by their reason. */
 void metrics_set_add(metrics_set *set, const mill_report *report, const char *stage,

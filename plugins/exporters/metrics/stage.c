@@ -28,30 +28,37 @@ static mill_status metrics_open(mill_run *run, const void *opts, void *state) {
     return MILL_OK;
 }
 
-static metrics_set *set_of(metrics_state *s, const char *path) {
+static metrics_set *set_of(metrics_state *s, const char *path, const char *key) {
     metrics_set *set = g_hash_table_lookup(s->files, path);
     if (!set) {
-        set = metrics_set_create();
+        set = metrics_set_create(strstr(s->path, "${item}") ? key : NULL);
         g_hash_table_insert(s->files, g_strdup(path), set);
     }
     return set;
 }
 
 static mill_status metrics_run(mill_run *run, const void *opts, void *state) {
-    metrics_set_add(set_of(state, ((const metrics_options *)opts)->path),
+    const char *key = run->host->input_key(run, PORT_REPORT, 0);
+    metrics_set_add(set_of(state, ((const metrics_options *)opts)->path, key),
                     mill_input(run, PORT_REPORT, 0), run->host->input_stage(run, PORT_REPORT, 0),
-                    run->host->input_key(run, PORT_REPORT, 0));
+                    key);
     return MILL_OK;
+}
+
+static uint64_t count_missing(mill_run *run, const char *key) {
+    const char *stage, *missed;
+    uint64_t n = 0;
+    for (size_t i = 0; kit_export_next_missing(run, PORT_REPORT, key, &i, &stage, &missed);)
+        n++;
+    return n;
 }
 
 /* A file is there also where nothing came: that is a figure, too. */
 static mill_status metrics_finish(mill_run *run, const void *opts, void *state) {
     const metrics_options *o = opts;
     metrics_state *s = state;
-    const char *stage, *key;
-    uint64_t missing = run->host->missing(run, PORT_REPORT, SIZE_MAX, &stage, &key);
     if (g_hash_table_size(s->files) == 0 && !strstr(s->path, "${item}"))
-        set_of(s, s->path);
+        set_of(s, s->path, NULL);
     mill_status status = MILL_OK;
     GHashTableIter files;
     gpointer path, set;
@@ -61,7 +68,7 @@ static mill_status metrics_finish(mill_run *run, const void *opts, void *state) 
         status = kit_export_init(&out, run, path, o->overwrite);
         if (status)
             return status;
-        metrics_set_write(set, missing, &out);
+        metrics_set_write(set, count_missing(run, metrics_set_item(set)), &out);
         status = kit_export_finish(&out);
     }
     return status;

@@ -150,7 +150,7 @@ void database_real(database *d, double value) {
 }
 
 void database_text(database *d, const char *text) {
-    sqlite3_bind_text(d->row, ++d->column, text, -1, SQLITE_STATIC);
+    database_bytes(d, text, text ? strlen(text) : 0);
 }
 
 void database_bytes(database *d, const char *text, size_t length) {

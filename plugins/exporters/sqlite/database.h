@@ -31,12 +31,12 @@ mill_status database_write(database *d, mill_run *run, mill_sink *sink);
 void database_destroy(database *d); /* NULL: nothing */
 
 /* Rows: begin, all columns from left to right, end. MILL_UNKNOWN, NaN and NULL are SQL's NULL. Text
- * must stay until the row ends. */
+ * must stay until the row ends; what is not UTF-8 of it becomes U+FFFD. */
 void database_row(database *d, schema_table table);
 void database_int(database *d, int64_t value);
 void database_real(database *d, double value);
 void database_text(database *d, const char *text);
-/* The same of text of any bytes; what is not UTF-8 becomes U+FFFD. */
+/* The same of text that is not ended by a NUL. */
 void database_bytes(database *d, const char *text, size_t length);
 void database_end(database *d);
 

@@ -16,14 +16,14 @@ typedef struct text_options {
 } text_options;
 
 typedef struct text_state {
-    GHashTable *begun; /* the paths written to: set of char * */
+    GHashTable *begun; /* of each path written to, its key; NULL: it takes all */
     char *path;        /* as written in the pipeline, ${item} and all */
 } text_state;
 
 static mill_status text_open(mill_run *run, const void *opts, void *state) {
     (void)run;
     text_state *s = state;
-    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    s->begun = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     s->path = g_strdup(((const text_options *)opts)->path);
     return MILL_OK;
 }
@@ -39,19 +39,20 @@ static mill_status text_run(mill_run *run, const void *opts, void *state) {
     const text_options *o = opts;
     text_state *s = state;
     g_autoptr(GString) page = g_string_new(g_hash_table_contains(s->begun, o->path) ? "\n\n" : "");
-    text_render(page, mill_input(run, PORT_REPORT, 0), run->host->input_key(run, PORT_REPORT, 0),
-                (size_t)o->width, o->definitions);
-    g_hash_table_add(s->begun, g_strdup(o->path));
+    const char *key = run->host->input_key(run, PORT_REPORT, 0);
+    text_render(page, mill_input(run, PORT_REPORT, 0), key, (size_t)o->width, o->definitions);
+    g_hash_table_insert(s->begun, g_strdup(o->path),
+                        strstr(s->path, "${item}") ? g_strdup(key) : NULL);
     return text_append(run, o->path, o->overwrite, page);
 }
 
-/* A warning for each report that is not there because what makes it failed. */
-static GString *missing_text(mill_run *run, size_t width) {
+/* A warning for each report of this key that is not there because what makes it failed. */
+static GString *missing_text(mill_run *run, const char *key, size_t width) {
     GString *page = g_string_new(NULL);
-    const char *stage = "", *key = "";
-    for (size_t i = 0; i < run->host->missing(run, PORT_REPORT, i, &stage, &key); i++) {
+    const char *stage, *missed;
+    for (size_t i = 0; kit_export_next_missing(run, PORT_REPORT, key, &i, &stage, &missed);) {
         g_autofree char *line = g_strdup_printf("no report from %s%s%s: what makes it failed",
-                                                stage, *key ? " for " : "", key);
+                                                stage, *missed ? " for " : "", missed);
         g_autofree char *clean = text_clean(line);
         text_paragraph(page, "warning: ", clean, width);
     }
@@ -61,20 +62,23 @@ static GString *missing_text(mill_run *run, size_t width) {
 static mill_status text_finish(mill_run *run, const void *opts, void *state) {
     const text_options *o = opts;
     text_state *s = state;
-    g_autoptr(GString) missing = missing_text(run, (size_t)o->width);
     bool none = g_hash_table_size(s->begun) == 0;
     if (none && !strstr(s->path, "${item}")) {
+        g_autoptr(GString) missing = missing_text(run, NULL, (size_t)o->width);
         g_string_prepend(missing, "no reports\n");
         return text_append(run, s->path, o->overwrite, missing);
     }
-    if (missing->len)
-        g_string_prepend(missing, "\n");
     mill_status status = MILL_OK;
     GHashTableIter paths;
-    gpointer path;
+    gpointer path, key;
     g_hash_table_iter_init(&paths, s->begun);
-    while (missing->len && !status && g_hash_table_iter_next(&paths, &path, NULL))
+    while (!status && g_hash_table_iter_next(&paths, &path, &key)) {
+        g_autoptr(GString) missing = missing_text(run, key, (size_t)o->width);
+        if (missing->len == 0)
+            continue;
+        g_string_prepend_c(missing, '\n');
         status = text_append(run, path, o->overwrite, missing);
+    }
     return status;
 }
 

@@ -59,8 +59,8 @@ bool kit_test_expect_run(kit_test *t, mill_status status, const char *cause, con
         return expect(false, file, line, "%s breaks the contract:\n%s", t->stage->name,
                       kit_test_breaches(t));
     if (is != status)
-        return expect(false, file, line, "%s ends with status %d, expected %d: %s", t->stage->name,
-                      (int)is, (int)status, causes);
+        return expect(false, file, line, "%s ends with %s, expected %s: %s", t->stage->name,
+                      kt_status_name(is), kt_status_name(status), causes);
     return expect(outermost, file, line, "the cause is \"%s\", expected one with \"%s\"", causes,
                   cause);
 }

@@ -52,11 +52,19 @@ struct kt_watched {
 
 static _Atomic(kt_watched *) all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(const char *) scene;
-static struct sigaction before[2];
+static _Atomic(const char *) scene, found;
+
+/* How a program dies. */
+static const int deaths[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM};
+enum { DEATHS = sizeof deaths / sizeof deaths[0] };
+static struct sigaction before[DEATHS];
 
 void kt_watched_scene(const char *what) {
     atomic_store(&scene, what);
+}
+
+void kt_watched_found(const char *breaches) {
+    atomic_store(&found, breaches);
 }
 
 /* ---------------------------------------------------------------- the signal */
@@ -80,6 +88,41 @@ static void tell(const char *words) {
         return; /* nothing is left to try */
 }
 
+static void tell_scene(const char *what, const char *hint) {
+    const char *where = atomic_load(&scene), *breaches = atomic_load(&found);
+    kt_output_rescue();
+    tell("test harness: ");
+    tell(what);
+    tell(" in ");
+    tell(where);
+    tell(hint);
+    tell("\n");
+    if (breaches && *breaches) {
+        tell("found before that:\n");
+        tell(breaches);
+    }
+}
+
+/* Says where, and lets the signal do what it would have done. */
+static void die_of(int signal, bool is_sent) {
+    char what[] = "the program crashes (signal ..)";
+    what[sizeof what - 4] = (char)('0' + signal / 10);
+    what[sizeof what - 3] = (char)('0' + signal % 10);
+    if (atomic_load(&scene) && signal == SIGTERM)
+        tell_scene("the program is told to end", ": does it go on without an end?");
+    else if (atomic_load(&scene))
+        tell_scene(what, "; with -Db_sanitize=address the sanitizer tells the line");
+    else if (signal != SIGTERM && signal != SIGABRT)
+        tell("test harness: the test itself crashes, not a callback: does it use an output, a "
+             "table or "
+             "a note that is not there?\n");
+    for (int i = 0; i < DEATHS; i++)
+        if (deaths[i] == signal)
+            sigaction(signal, &before[i], NULL); /* it comes again, to that one */
+    if (is_sent)
+        raise(signal);
+}
+
 /* Records the use and lets it pass. */
 static void on_fault(int signal, siginfo_t *info, void *context) {
     char *address = info->si_addr;
@@ -94,20 +137,23 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
         if (mprotect(c->start, c->length, PROT_READ | PROT_WRITE) == 0)
             return;
     }
-    const char *where = atomic_load(&scene);
-    if (where) {
-        tell("test harness: the program crashes in ");
-        tell(where);
-        tell("\n");
-    }
-    sigaction(signal, &before[signal == SIGBUS], NULL); /* it comes again, to that one */
+    die_of(signal, info->si_code <= 0);
+}
+
+/* A plugin that calls exit() would end the test as if it had passed. */
+static void on_exit_within(void) {
+    if (!atomic_load(&scene))
+        return;
+    tell_scene("the program is ended by exit()", "");
+    _exit(1);
 }
 
 static void install(void) {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &before[0]);
-    sigaction(SIGBUS, &action, &before[1]);
+    for (int i = 0; i < DEATHS; i++)
+        sigaction(deaths[i], &action, &before[i]);
+    atexit(on_exit_within);
 }
 
 /* ---------------------------------------------------------------- making */

@@ -201,10 +201,11 @@ static mill_status judge(kt_pass *p, mill_status status) {
     if (status == MILL_E_CANCELLED && !is_asked(p))
         return kt_pass_blame(p, "returns MILL_E_CANCELLED, though nobody asked it to end");
     if (status < MILL_OK && status != MILL_E_CANCELLED && p->causes.n == 0)
-        return kt_pass_blame(p, "fails with %d and gives no cause (use mill_fail)", (int)status);
+        return kt_pass_blame(p, "fails with %s and gives no cause (use mill_fail)",
+                             kt_status_name(status));
     if (status < MILL_OK && status != MILL_E_CANCELLED && is_asked(p))
-        return kt_pass_blame(p, "returns %d when it is cancelled, not MILL_E_CANCELLED: %s",
-                             (int)status, kt_text_of(&p->causes));
+        return kt_pass_blame(p, "returns %s when it is cancelled, not MILL_E_CANCELLED: %s",
+                             kt_status_name(status), kt_text_of(&p->causes));
     return status;
 }
 
@@ -217,7 +218,18 @@ static void keep_causes(kt_pass *p, mill_status status) {
     kt_text_clear(&p->causes);
 }
 
+static void tell_printed(kt_pass *p) {
+    char words[100];
+    if (!kt_output_release(words, sizeof words))
+        return;
+    words[strcspn(words, "\n")] = '\0';
+    kt_pass_blame(
+        p, "prints to standard output, which is for results (sink_open, mill_log): \"%s\"", words);
+}
+
 static mill_status leave(kt_pass *p, mill_status status) {
+    kt_watched_scene(NULL);
+    tell_printed(p);
     tell_all_misuse(p);
     status = judge(p, status);
     take_back(p);
@@ -232,11 +244,19 @@ static mill_status leave(kt_pass *p, mill_status status) {
     p->left[p->n_left++] = p->cancel_calls;
     p->callback = NULL;
     p->may_output = p->has_inputs = false;
-    kt_watched_scene(NULL);
     return status;
 }
 
 /* ---------------------------------------------------------------- the callbacks */
+
+static void enter(kt_pass *p, const char *name) {
+    snprintf(p->scene, sizeof p->scene, "`%s` of %s%s%s%s", name, p->test->stage->name,
+             p->item && *p->item->key ? ", item " : "", p->item ? p->item->key : "", p->plan.what);
+    kt_output_catch();
+    kt_watched_scene(p->scene);
+    p->callback = name;
+    p->thread = pthread_self();
+}
 
 typedef mill_status (*callback_fn)(mill_run *, const void *, void *);
 
@@ -244,12 +264,7 @@ static mill_status call(kt_pass *p, const char *name, callback_fn fn, const void
     if (!fn)
         return MILL_OK;
     size_t threads = count_threads();
-    char scene[300];
-    snprintf(scene, sizeof scene, "`%s` of %s%s%s%s", name, p->test->stage->name,
-             p->item && *p->item->key ? ", item " : "", p->item ? p->item->key : "", p->plan.what);
-    kt_watched_scene(scene);
-    p->callback = name;
-    p->thread = pthread_self();
+    enter(p, name);
     mill_status status = fn(&p->run, opts, p->state ? kt_watched_root(p->state) : NULL);
     if (has_more_threads(threads))
         kt_pass_blame(p, "leaves a thread that still runs");
@@ -300,9 +315,11 @@ static mill_status run_item(kt_pass *p, size_t at) {
     each_given(p, &p->test->common, protect, PROT_READ);
     each_given(p, p->item, protect, PROT_READ);
     p->has_inputs = true;
-    p->callback = "to_report";
+    enter(p, "to_report");
     each_given(p, &p->test->common, convert, 0);
     each_given(p, p->item, convert, 0);
+    kt_watched_scene(NULL);
+    tell_printed(p);
     p->may_output = !kt_takes(p->test, MILL_PORT_STREAM);
     mill_status status = p->blamed || p->causes.n > 0 ? leave(p, MILL_E_DATA)
                                                       : call(p, "run", p->test->stage->run, opts);
@@ -350,8 +367,7 @@ static void end_life(kt_pass *p, bool whole) {
             check_outputs(p, SIZE_MAX, stage->finish ? "finish" : "run");
     }
     if (stage->close) {
-        p->callback = "close";
-        p->thread = pthread_self();
+        enter(p, "close");
         stage->close(&p->run, kt_watched_root(p->state));
         leave(p, MILL_OK);
     }
@@ -451,8 +467,7 @@ static mill_status check(kt_pass *p) {
     mill_status (*fn)(mill_run *, const void *) = p->test->stage->check;
     if (!fn)
         return MILL_OK;
-    p->callback = "check";
-    p->thread = pthread_self();
+    enter(p, "check");
     return leave(p, fn(&p->run, p->opts));
 }
 

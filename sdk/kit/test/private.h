@@ -25,6 +25,9 @@ void kt_text_put_before(kt_text *t, const char *line);
 void kt_text_clear(kt_text *t);
 const char *kt_text_of(const kt_text *t);
 
+/* "MILL_E_DATA", or the number. */
+const char *kt_status_name(mill_status status);
+
 /* Ends the program: the test itself is wrong. */
 MILL_PRINTF(1, 2) _Noreturn void kt_mistake(const char *format, ...);
 
@@ -55,8 +58,18 @@ bool kt_watched_misuse(kt_watched *w, bool *ret_write, size_t *ret_offset, size_
 bool kt_watched_overrun(kt_watched *w, size_t *ret_block);
 /* Are these two, of which the roots are given, the same but for their addresses? */
 bool kt_watched_equal(kt_watched *a, const void *a_root, kt_watched *b, const void *b_root);
-/* For the message of a program that dies: which callback of what runs. */
+/* For the message of a program that dies: which callback of what runs, and what was found by then.
+ * Both texts must live until the next call. */
 void kt_watched_scene(const char *scene);
+void kt_watched_found(const char *breaches);
+
+/* ---------------------------------------------------------------- standard output (output.c) */
+
+void kt_output_catch(void);
+/* True, and the beginning of it, if something was printed since. */
+bool kt_output_release(char *ret_words, size_t size);
+/* Prints what was caught to standard error: the program dies. */
+void kt_output_rescue(void);
 
 /* ---------------------------------------------------------------- a test */
 
@@ -176,6 +189,7 @@ typedef struct kt_pass {
     kt_plan plan;
     bool making;          /* the maker: no callbacks */
     const char *callback; /* which runs; NULL: none */
+    char scene[300];      /* the same in words */
     bool may_output, has_inputs;
     pthread_t thread;
     const kt_item *item; /* at hand, or NULL */

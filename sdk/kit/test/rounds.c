@@ -26,8 +26,9 @@ static kt_pass *live(kit_test *t, const kt_plan *how) {
 static void expect_same(kit_test *t, const kt_pass *p, size_t item) {
     char *words = NULL;
     if (p->status != t->result->status && item == SIZE_MAX)
-        kt_breach(t, "gives another status%s: %d, then %d: %s", p->plan.what,
-                  (int)t->result->status, (int)p->status, kt_text_of(&p->kept));
+        kt_breach(t, "gives another status%s: %s, then %s: %s", p->plan.what,
+                  kt_status_name(t->result->status), kt_status_name(p->status),
+                  kt_text_of(&p->kept));
     else
         words = kt_compare_passes(t, t->result, p, item);
     if (words)
@@ -88,12 +89,17 @@ static void cancel_at(kit_test *t, size_t call) {
     snprintf(what, sizeof what, " (cancelled at its question %zu)", call);
     kt_pass *p = live(t, &how);
     size_t all = calls_when_left(t->result, call);
-    if ((p->status >= MILL_OK && p->calls_after > 0 && p->cancel_calls >= all) ||
-        p->calls_after > CANCEL_PATIENCE)
+    bool ignored = p->status >= MILL_OK && p->cancel_calls >= all;
+    if ((ignored && p->calls_after > 0) || p->calls_after > CANCEL_PATIENCE)
         kt_breach(t,
                   "goes on when it is cancelled: mill_cancelled said yes at call %zu, and it "
                   "asked %zu times more",
                   call, p->calls_after);
+    else if (ignored)
+        kt_breach(t,
+                  "goes on when it is cancelled: mill_cancelled said yes at call %zu, and it did "
+                  "not return MILL_E_CANCELLED",
+                  call);
     kt_pass_destroy(p);
 }
 

@@ -120,6 +120,8 @@ static size_t service_input_count(mill_run *run, uint32_t port) {
 static const void *service_input(mill_run *run, uint32_t port, size_t i) {
     kt_pass *p = pass_of(run);
     const kt_given *g = given_at(p, port, i, false);
+    if (!p->making && !kt_port(p->test->stage, p->test->stage->inputs, port))
+        kt_pass_blame(p, "asks for input %u, which the class does not have (the first is 0)", port);
     const mill_report *report = g ? kt_pass_converted(p, g) : NULL;
     return report ? report : g ? g->data : NULL;
 }
@@ -312,8 +314,12 @@ static mill_status post(kt_pass *p, uint32_t at, const char *sub_key, void *data
     const char *bad = !wrong ? misfit(p, port, v, data) : NULL;
     size_t block;
     if (wrong || bad) {
-        kt_pass_blame(p, "%s%s on output \"%s\"", wrong ? "" : "posts ", wrong ? wrong : bad,
-                      port ? port->name : "(no such port)");
+        if (port)
+            kt_pass_blame(p, "%s%s on output \"%s\"", wrong ? "" : "posts ", wrong ? wrong : bad,
+                          port->name);
+        else
+            kt_pass_blame(p, "posts on output %u, which the class does not have (the first is 0)",
+                          at);
         if (v && !v->posted)
             v->posted = true;
         return MILL_E_PLUGIN;

@@ -89,6 +89,7 @@ void kit_test_destroy(kit_test *t) {
         free(t->settings[i].value);
     }
     free(t->settings);
+    kt_watched_found(NULL);
     kt_text_clear(&t->breaches);
     kt_text_clear(&t->written);
     free(t->data_dir);
@@ -161,6 +162,7 @@ void kt_breach(kit_test *t, const char *format, ...) {
     kt_text_addf(&line, "%s\n", words);
     if (!strstr(kt_text_of(&t->breaches), kt_text_of(&line)))
         kt_text_add(&t->breaches, line.s, line.n);
+    kt_watched_found(kt_text_of(&t->breaches));
     kt_text_clear(&line);
 }
 
@@ -280,6 +282,7 @@ mill_status kit_test_run(kit_test *t) {
     static const kt_plan as_asked = {.what = "", .jobs = 1};
     for (size_t i = 0; i < t->n_items || i == 0; i++)
         need_inputs(t, t->n_items > 0 ? &t->items[i] : NULL);
+    kt_watched_found(NULL);
     kt_text_clear(&t->breaches);
     kt_pass_destroy(t->result);
     t->result = kt_pass_create(t, &as_asked);

@@ -8,12 +8,35 @@
 
 void kt_mistake(const char *format, ...) {
     va_list args;
+    kt_watched_scene(NULL); /* it is not the class that ends the program */
+    kt_output_rescue();
     va_start(args, format);
     fputs("test harness: ", stderr);
     vfprintf(stderr, format, args);
     fputs("\n", stderr);
     va_end(args);
     exit(99);
+}
+
+const char *kt_status_name(mill_status status) {
+    static char number[16];
+#define NAMED(s)                                                                                   \
+    case s:                                                                                        \
+        return #s
+    switch (status) {
+        NAMED(MILL_OK);
+        NAMED(MILL_GATE);
+        NAMED(MILL_E_DATA);
+        NAMED(MILL_E_NOINPUT);
+        NAMED(MILL_E_PLUGIN);
+        NAMED(MILL_E_IO);
+        NAMED(MILL_E_TIMEOUT);
+        NAMED(MILL_E_CONFIG);
+        NAMED(MILL_E_CANCELLED);
+    }
+#undef NAMED
+    snprintf(number, sizeof number, "%d", (int)status);
+    return number;
 }
 
 void *kt_alloc(size_t size) {

@@ -24,13 +24,33 @@ static mill_status load_to_report(mill_run *run, const void *data, mill_report *
     return MILL_OK;
 }
 
+/* A format number before it, as it lies in memory after it: both ends are on one machine. */
+static mill_status load_save(mill_run *run, const void *data, mill_sink *sink) {
+    static const uint32_t format = 1;
+    (void)run;
+    mill_status status = sink->write(sink, &format, sizeof format);
+    return status == MILL_OK ? sink->write(sink, data, sizeof(load)) : status;
+}
+
+static mill_status load_load(mill_run *run, mill_source *source, void **ret_data) {
+    if (source->length != sizeof(uint32_t) + sizeof(load))
+        return mill_fail(run, MILL_E_DATA, "this is no %s", TYPE_LOAD);
+    load *made = mill_value_alloc(run, NULL, sizeof *made);
+    memcpy(made, source->data + sizeof(uint32_t), sizeof *made);
+    *ret_data = made;
+    return MILL_OK;
+}
+
 const mill_type load_type = {
     .size = sizeof(mill_type),
     .id = TYPE_LOAD,
     .help = "numbers, summed",
     .to_report = load_to_report,
+    .save = load_save,
+    .load = load_load,
 };
 
+/* Stays in the process where it is made. */
 const mill_type note_type = {.size = sizeof(mill_type), .id = TYPE_NOTE, .help = "a text"};
 
 static const mill_port load_output[] = {{.name = "load", .type = TYPE_LOAD, .help = "the sum"},

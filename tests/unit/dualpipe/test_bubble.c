@@ -204,6 +204,25 @@ static void test_detail(void) {
     bench_destroy(b);
 }
 
+/* Timelines do not hang on the schedules in detail, and the best one's come first. */
+static void test_lanes(void) {
+    bench *b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=2ms", "input=3ms", "weight=1ms",
+                                     "pair=5ms", "schedules=gpipe,1f1b,dualpipe", "lanes=all"));
+    const mill_report *r = bubble_run(b);
+    static const char *const first[] = {"dualpipe_rank0", "gpipe_rank0", "1f1b_rank0"};
+    g_assert_cmpuint(r->n_lanes, ==, 12);
+    for (size_t i = 0; i < 3; i++)
+        g_assert_cmpstr(r->lanes[4 * i]->id, ==, first[i]);
+    g_assert_cmpint((int64_t)look_table(r, "idle")->rows, ==, 4);
+    bench_destroy(b);
+    b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "detail=1f1b,gpipe",
+                              "lanes=gpipe"));
+    r = bubble_run(b);
+    g_assert_cmpuint(r->n_lanes, ==, 4);
+    g_assert_cmpstr(r->lanes[0]->id, ==, "gpipe_rank0");
+    bench_destroy(b);
+}
+
 /* A slope is what one more ns of a duration makes of the step. */
 static void test_slope(void) {
     static const char *const forward[] = {"forward=2000000ns", "forward=2000001ns"};
@@ -473,6 +492,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/bubble/blocking", test_blocking);
     g_test_add_func("/bubble/memory", test_memory);
     g_test_add_func("/bubble/detail", test_detail);
+    g_test_add_func("/bubble/lanes", test_lanes);
     g_test_add_func("/bubble/slope", test_slope);
     g_test_add_func("/bubble/what-if", test_what_if);
     g_test_add_func("/bubble/findings", test_findings);

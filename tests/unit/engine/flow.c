@@ -186,6 +186,26 @@ static mill_status item_to_report(mill_run *run, const void *data, mill_report *
     return MILL_OK;
 }
 
+/* A format number, then the text. */
+static mill_status item_save(mill_run *run, const void *data, mill_sink *sink) {
+    const flow_item *from = data;
+    static const uint32_t format = 1;
+    if (strstr(from->text, "no-save") != NULL)
+        return mill_fail(run, MILL_E_DATA, "the text stays here");
+    mill_status status = sink->write(sink, &format, sizeof format);
+    return status == MILL_OK ? sink->write(sink, from->text, strlen(from->text) + 1) : status;
+}
+
+static mill_status item_load(mill_run *run, mill_source *source, void **ret_data) {
+    const char *content = (const char *)source->data + sizeof(uint32_t);
+    if (source->length <= sizeof(uint32_t) || source->data[source->length - 1] != '\0')
+        return mill_fail(run, MILL_E_DATA, "this is no item");
+    if (strstr(content, "no-load") != NULL)
+        return mill_fail(run, MILL_E_DATA, "the text does not arrive");
+    *ret_data = make(run, content);
+    return MILL_OK;
+}
+
 /* ---------------------------------------------------------------- callbacks */
 
 static mill_status open_stage(mill_run *run, const void *opts, void *data) {
@@ -413,7 +433,9 @@ static const mill_type item_type = {.size = sizeof(mill_type),
                                     .id = FLOW_ITEM,
                                     .help = "a text that tells its own history",
                                     .free = item_free,
-                                    .to_report = item_to_report};
+                                    .to_report = item_to_report,
+                                    .save = item_save,
+                                    .load = item_load};
 static const mill_type *const types[] = {&item_type, NULL};
 
 MILL_EXPORT const mill_module mill_module_v1 = {MILL_MODULE_HEAD,

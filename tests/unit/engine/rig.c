@@ -9,16 +9,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isolate/serve.h"
 #include "module/probe.h"
 
 static char *folder;
 static char *modules_folder;
 static modules *all;
+static bool isolate; /* stages in processes of their own */
 
 void rig_init(int *argc, char ***argv) {
     if (probe_requested(*argc, *argv))
         exit(probe_child(*argc, *argv, &engine_host));
+    if (serve_requested(*argc, *argv))
+        exit(serve_main(*argc, *argv));
     g_test_init(argc, argv, NULL);
+    isolate = g_getenv("TRACEMILL_TEST_ISOLATE") != NULL;
     modules_folder = g_build_filename(g_getenv("TRACEMILL_TEST_BUILD"), "tests/unit/engine", NULL);
     folder = g_dir_make_tmp("tracemill-engine-XXXXXX", NULL);
     g_assert_nonnull(folder);
@@ -107,11 +112,16 @@ char *rig_names(void) {
 static plan *make_plan(const char *ini) {
     g_autoptr(problems) told = problems_create();
     rig_file("test.ini", ini);
-    plan *p = plan_create(&(plan_request){.pipeline = "test.ini", .data_dir = "/"}, all, told);
+    plan *p = plan_create(
+        &(plan_request){.pipeline = "test.ini", .data_dir = "/", .isolate = isolate}, all, told);
     g_autofree char *text = problems_format(told, false);
     if (p == NULL)
         g_test_message("%s", text);
     return p;
+}
+
+bool rig_isolates(void) {
+    return isolate;
 }
 
 bool rig_accepts(const char *ini) {
@@ -198,9 +208,9 @@ static void send_signals(GPid pid, int number, int times) {
 
 rig_process rig_program(const char *ini, const char *arguments, int signal_number, int times) {
     rig_file("test.ini", ini);
-    g_autofree char *command =
-        g_strdup_printf("exec '%s' run >test.out 2>test.err --plugin-path '%s' test.ini %s",
-                        g_getenv("TRACEMILL_TEST_PROGRAM"), modules_folder, arguments);
+    g_autofree char *command = g_strdup_printf(
+        "exec '%s' run >test.out 2>test.err --plugin-path '%s' test.ini %s%s",
+        g_getenv("TRACEMILL_TEST_PROGRAM"), modules_folder, isolate ? "--isolate " : "", arguments);
     const char *argv[] = {"/bin/sh", "-c", command, NULL};
     rig_process p = {0};
     GPid pid;

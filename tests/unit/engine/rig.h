@@ -33,6 +33,10 @@ typedef struct rig_result {
 void rig_result_finish(rig_result *r);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(rig_result, rig_result_finish)
 
+/* Does every stage live in a process of its own? The same tests are run so a second time, with
+ * TRACEMILL_TEST_ISOLATE set. */
+bool rig_isolates(void);
+
 /* False: `check` refuses the pipeline. */
 bool rig_accepts(const char *ini);
 /* The test fails if the pipeline is refused. */

@@ -34,19 +34,19 @@ static void check_said(const rig_process *p, const char *part) {
 
 static void test_run_timeout(void) {
     set_up();
-    rig_prints(LOOP("run.timeout = 50ms"), 75, "13");
-    g_auto(rig_result) r = rig_run(LOOP("run.timeout = 50ms"), 2);
+    rig_prints(LOOP("run.timeout = 200ms"), 75, "13");
+    g_auto(rig_result) r = rig_run(LOOP("run.timeout = 200ms"), 2);
     g_assert_cmpstr(r.failures, ==,
-                    "[w] 2 E_TIMEOUT: `run` did not end within run.timeout = 50ms\n");
+                    "[w] 2 E_TIMEOUT: `run` did not end within run.timeout = 200ms\n");
     g_assert_cmpint(seen->opened, ==, seen->closed);
 }
 
 /* A limit is a limit: what comes too late is not taken, nor dropped in silence. */
 static void test_too_late(void) {
     set_up();
-    const char *ini = "[o]\nuse = flow.one\nnap = 150ms\nstubborn = yes\nrun.timeout = 20ms\n"
+    const char *ini = "[o]\nuse = flow.one\nnap = 600ms\nstubborn = yes\nrun.timeout = 100ms\n"
                       "[w]\nuse = flow.write\nin = o\n";
-    rig_fails(ini, MILL_E_TIMEOUT, "`run` did not end within run.timeout = 20ms");
+    rig_fails(ini, MILL_E_TIMEOUT, "`run` did not end within run.timeout = 100ms");
     g_auto(rig_result) r = rig_run(ini, 2);
     g_assert_cmpstr(r.printed, ==, "");
 }

@@ -82,6 +82,8 @@ static void test_hold(void) {
     rig_files("r%d", 1, 9);
     *seen = (flow_watch){.seed = seen->seed};
     rig_prints("[r]\nuse = flow.read\npath = r*\n[w]\nuse = works.hold\nin = r\n", 0, "123456789");
+    if (rig_isolates()) /* what is counted is in other processes */
+        return;
     g_assert_cmpint(seen->most_live, ==, 9);
     *seen = (flow_watch){.seed = seen->seed};
     g_auto(rig_result) r =

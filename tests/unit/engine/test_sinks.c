@@ -74,6 +74,12 @@ static void test_same_path(void) {
     rig_fails(READ "[s]\nuse = flow.sink\nin = r\npath = out\n"
                    "[t]\nuse = flow.list\nin = r\npath = ./x/../out\n",
               MILL_E_CONFIG, "is written by [");
+    /* Folders may have several names, also where the file is not there yet. */
+    g_assert_cmpint(g_mkdir("real", 0777), ==, 0);
+    g_assert_cmpint(symlink("real", "link"), ==, 0);
+    rig_fails(READ "[s]\nuse = flow.sink\nin = r\npath = real/new/out\n"
+                   "[t]\nuse = flow.list\nin = r\npath = link/new/out\n",
+              MILL_E_CONFIG, "is written by [");
 }
 
 static void test_symbolic_link(void) {
@@ -167,6 +173,14 @@ static void test_output_is_input(void) {
     check_file("r2", "precious");
     rig_fails(READ "[s]\nuse = flow.sink\nin = r\npath = ./test.ini\n", MILL_E_CONFIG,
               "./test.ini is read by this pipeline");
+    rig_file("site.ini", "[vars]\nx = 1\n");
+    rig_fails("[pipeline]\ninclude = site.ini\n" READ
+              "[s]\nuse = flow.sink\nin = r\npath = site.ini\n",
+              MILL_E_CONFIG, "site.ini is read by this pipeline");
+    rig_file("rules.txt", "[a]\nb = 1\n");
+    rig_fails("[w]\nuse = works.absent\nonly = ini\npath = rules.txt\n" READ
+              "[s]\nuse = flow.sink\nin = r\npath = ./rules.txt\n",
+              MILL_E_CONFIG, "rules.txt is read by this pipeline");
 }
 
 static void test_order(void) {

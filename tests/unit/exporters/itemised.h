@@ -9,7 +9,10 @@
  * key, in order; what it wrote is at "KEY.out". keys: NULL-terminated. Returns the bench. */
 bench *itemised_run(const char *module, const char *const *keys);
 
-/* The same, where the stage `bubble` has failed for a key. */
-bench *itemised_run_missing(const char *module_path, const char *const *keys, const char *missing);
+/* The same for the keys a and b, where reports are missing: one of each, one of a:x, one of ab, and
+ * one that has no key. */
+bench *itemised_lost(const char *module);
+/* Each file then tells what its own key misses, and what has no key; nothing of others. */
+void itemised_check_lost(const char *module);
 
 #endif

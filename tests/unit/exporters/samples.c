@@ -259,3 +259,59 @@ mill_report *sample_methods(mill_run *run) {
     }
     return kit_report_end(r);
 }
+
+#define NO_UTF8 "\xff, a half \xe2\x80, cut \xf0"
+#define STEERS "\u202eback\x1b[31m"
+
+/* Not by the kit, which mends texts: a plugin may be written without it. */
+const mill_report *sample_mangled(void) {
+    static const mill_figure figure = {sizeof figure, MILL_KIND_TEXT, "f",  NO_UTF8,
+                                       NO_UTF8,       NULL,           NULL, {.text = NO_UTF8}};
+    static const mill_figure *const figures[] = {&figure};
+    static const mill_note note = {sizeof note, MILL_WARNING, "n", NO_UTF8};
+    static const mill_note *const notes[] = {&note};
+    static const mill_finding finding = {.size = sizeof finding,
+                                         .id = "X_1",
+                                         .rule = NO_UTF8,
+                                         .where = STEERS,
+                                         .evidence = NO_UTF8,
+                                         .advice = NO_UTF8,
+                                         .cost_ns = INT64_MAX,
+                                         .gain_ns = -INT64_MAX,
+                                         .at_ns = 1500};
+    static const mill_finding *const findings[] = {&finding};
+    static const int64_t start[] = {1000, MILL_UNKNOWN, -INT64_MAX, 9000};
+    static const int64_t end[] = {4000, 2000, INT64_MAX, 8000}, of[] = {0, -1, 0, -1};
+    static const uint32_t first[] = {0, 1, 0, 1};
+    static const char *const texts[] = {NO_UTF8, STEERS};
+    static const mill_lane lane = {.size = sizeof lane,
+                                   .id = "l",
+                                   .label = NO_UTF8,
+                                   .rank = MILL_UNKNOWN,
+                                   .device = MILL_UNKNOWN,
+                                   .stream = MILL_UNKNOWN,
+                                   .base_ns = MILL_UNKNOWN,
+                                   .n = G_N_ELEMENTS(start),
+                                   .start = start,
+                                   .end = end,
+                                   .text = first,
+                                   .cls = first,
+                                   .finding = of,
+                                   .texts = texts,
+                                   .n_texts = G_N_ELEMENTS(texts)};
+    static const mill_lane *const lanes[] = {&lane};
+    static const mill_report report = {.size = sizeof report,
+                                       .id = "mangled",
+                                       .title = NO_UTF8,
+                                       .subject = NO_UTF8,
+                                       .summary = NO_UTF8,
+                                       .figures = figures,
+                                       .notes = notes,
+                                       .findings = findings,
+                                       .lanes = lanes,
+                                       .n_figures = 1,
+                                       .n_notes = 1,
+                                       .n_findings = 1,
+                                       .n_lanes = 1};
+    return &report;
+}

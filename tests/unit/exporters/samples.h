@@ -13,6 +13,8 @@ mill_report *sample_hostile(mill_run *run); /* text that steers terminals, and a
 mill_report *sample_wide(mill_run *run);    /* tables of many columns and of long texts */
 mill_report *sample_fine(mill_run *run);    /* tables with times finer than 1 µs */
 mill_report *sample_empty(mill_run *run);   /* an id and a title, and a table without rows */
+/* Texts that are no UTF-8, and intervals without times, backwards, or too long to tell. */
+const mill_report *sample_mangled(void);
 
 /* The table of chunks that tells by what they were told. */
 mill_report *sample_methods(mill_run *run);

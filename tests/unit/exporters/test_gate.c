@@ -29,7 +29,10 @@ static mill_report *sample(bench *b) {
     static const struct {
         const char *kind;
         int64_t stream, exposed;
-    } rows[] = {{"combine", 7, 4000}, {"dispatch", 13, 9000}, {"notify", 13, MILL_UNKNOWN}};
+    } rows[] = {{"combine", 7, 4000},
+                {"dispatch", 13, 9000},
+                {"notify", 13, MILL_UNKNOWN},
+                {"v[0]::operator[]<int>", 13, 6000}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         kit_table_row(t);
         kit_cell_text(t, rows[i].kind);
@@ -84,6 +87,7 @@ static void test_conditions(void) {
         {"sample.kinds.exposed [dispatch] > 8.9us", "9 µs"},
         {"sample.kinds.exposed [7] > 3us", "4 µs"},
         {"sample.kinds.exposed [combine] > 4us", NULL},
+        {"sample.kinds.exposed [v[0]::operator[]<int>] > 5us", "6 µs"},
         {"sample.kinds.exposed > 3us", "9 µs"},
         {"sample.kinds.exposed < 5us", "4 µs"},
         {"sample.kinds.kind == notify", "notify"},

@@ -205,6 +205,16 @@ static void test_odd_text(void) {
     g_string_free(text, TRUE);
 }
 
+/* What a plugin sends that keeps to no rule can still be read, in the data of timelines too. */
+static void test_mangled(void) {
+    bench *b = html_bench(NULL);
+    bench_input(b, "report", MILL_TYPE_REPORT, sample_mangled(), "odd", "");
+    g_autoptr(GString) page = page_of(b, NULL);
+    g_assert_true(g_utf8_validate_len(page->str, page->len, NULL));
+    lacks(page, "\u202e");
+    has(page, "\"\\\\u202eback\\\\x1b[31m\""); /* JSON of what is shown */
+}
+
 /* The policy lets the page's own script run and no other. */
 static void test_policy(void) {
     bench *b = html_bench(NULL);
@@ -248,16 +258,7 @@ static void test_item_paths(void) {
     g_assert_cmpuint(html_count(bench_written(b, "rank0.out")->str, "<article"), ==, 2);
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
-}
-
-/* Of a key that has no page, all pages tell. */
-static void test_item_missing(void) {
-    for (int own = 0; own < 2; own++) {
-        bench *b = itemised_run_missing(MODULE, (const char *[]){"0", "1", NULL}, own ? "1" : "2");
-        g_assert_true(own == !strstr(bench_written(b, "0.out")->str, "no report from bubble for"));
-        has(bench_written(b, "1.out"), "no report from bubble for");
-        bench_destroy(b);
-    }
+    itemised_check_lost(MODULE);
 }
 
 static void test_missing(void) {
@@ -567,11 +568,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/exporters/html/unknown", test_unknown);
     g_test_add_func("/exporters/html/attack", test_attack);
     g_test_add_func("/exporters/html/odd-text", test_odd_text);
+    g_test_add_func("/exporters/html/mangled", test_mangled);
     g_test_add_func("/exporters/html/policy", test_policy);
     g_test_add_func("/exporters/html/items", test_items);
     g_test_add_func("/exporters/html/item-paths", test_item_paths);
     g_test_add_func("/exporters/html/missing", test_missing);
-    g_test_add_func("/exporters/html/missing/item", test_item_missing);
     g_test_add_func("/exporters/html/rows", test_rows);
     g_test_add_func("/exporters/html/overwrite", test_overwrite);
     g_test_add_func("/exporters/html/full-disk", test_full_disk);

@@ -176,6 +176,13 @@ static void test_item_paths(void) {
     cJSON_Delete(one);
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
+    b = itemised_lost(MODULE);
+    cJSON *of_a = parse(bench_written(b, "a.out")), *of_b = parse(bench_written(b, "b.out"));
+    g_assert_cmpint(cJSON_GetArraySize(member(of_a, "missing")), ==, 3);
+    g_assert_cmpint(cJSON_GetArraySize(member(of_b, "missing")), ==, 2);
+    cJSON_Delete(of_a);
+    cJSON_Delete(of_b);
+    bench_destroy(b);
 }
 
 static void test_full_disk(void) {

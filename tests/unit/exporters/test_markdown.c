@@ -66,12 +66,32 @@ static void test_escapes(void) {
         {"a`b``c", "```a`b``c```"},
         {"`", "`` ` ``"},
         {"&amp; a\\b ~~c~~", "`&amp; a\\b ~~c~~`"},
+        {"(www.a.b) see GH-7", "`(www.a.b)` see `GH-7`"},
+        {"by 0123abc, not 1234567 or abcdefg", "by `0123abc,` not 1234567 or abcdefg"},
         {"two\nlines", "`two\\nlines`"},
         {"  many   blanks ", "many blanks"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(same); i++)
         check_text(same[i][0], same[i][1], same[i][1]);
     check_text("a|b |` c", "`` a\\|b \\|` `` c", "`` a|b |` `` c");
+}
+
+/* What begins a line is no list, and no rule. */
+static void test_lines(void) {
+    static const char *const lines[][2] = {
+        {"1. one", "`1.` one"},   {"12) two", "`12)` two"}, {"- x", "`-` x"},
+        {"+ y - z", "`+` y - z"}, {"---", "`---`"},         {"1.5 s, -1, +2", "1.5 s, -1, +2"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+        bench *b = markdown_bench(NULL);
+        kit_report *r = kit_report_begin(bench_services(b), "r", "R", NULL);
+        kit_note(r, MILL_INFO, "n", "%s", lines[i][0]);
+        add(b, kit_report_end(r), "");
+        g_assert_cmpint(bench_run(b), ==, MILL_OK);
+        g_autofree char *want = g_strdup_printf("## R\n\n> [!NOTE]\n> - %s\n", lines[i][1]);
+        g_assert_cmpstr(bench_written(b, "-")->str, ==, want);
+        bench_destroy(b);
+    }
 }
 
 /* A long table is cut, and says by how much; so are figures and findings. */
@@ -137,6 +157,7 @@ static void test_item_paths(void) {
     g_assert_cmpstr(bench_written(b, "rank0.out")->str, ==, want);
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
+    itemised_check_lost(MODULE);
 }
 
 static void test_overwrite(void) {
@@ -156,6 +177,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/exporters/markdown/pages", test_pages);
     g_test_add_func("/exporters/markdown/escapes", test_escapes);
+    g_test_add_func("/exporters/markdown/lines", test_lines);
     g_test_add_func("/exporters/markdown/rows", test_rows);
     g_test_add_func("/exporters/markdown/missing", test_missing);
     g_test_add_func("/exporters/markdown/item-paths", test_item_paths);

@@ -188,10 +188,17 @@ static void test_item_paths(void) {
     bench *b = itemised_run(MODULE, (const char *[]){"rank0", "rank1", "rank0", NULL});
     g_autoptr(GHashTable) two = read_samples(bench_written(b, "rank0.out"));
     g_autoptr(GHashTable) one = read_samples(bench_written(b, "rank1.out"));
-    check_sample(two, "tracemill_reports", "2");
-    check_sample(one, "tracemill_reports", "1");
+    check_sample(two, "tracemill_reports{item=\"rank0\"}", "2");
+    check_sample(one, "tracemill_reports{item=\"rank1\"}", "1");
+    check_sample(one, "tracemill_figures_left_out{reason=\"text\",item=\"rank1\"}", "0");
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
+    b = itemised_lost(MODULE);
+    g_autoptr(GHashTable) of_a = read_samples(bench_written(b, "a.out"));
+    g_autoptr(GHashTable) of_b = read_samples(bench_written(b, "b.out"));
+    check_sample(of_a, "tracemill_reports_missing{item=\"a\"}", "3");
+    check_sample(of_b, "tracemill_reports_missing{item=\"b\"}", "2");
+    bench_destroy(b);
 }
 
 static void test_overwrite(void) {

@@ -197,6 +197,19 @@ static void test_report(void) {
     bench_destroy(b);
 }
 
+static void test_mangled(void) {
+    bench *b = begin();
+    g_assert_cmpint(bench_begin(b), ==, MILL_OK);
+    add(b, "report", MILL_TYPE_REPORT, sample_mangled(), "");
+    bench_clear_inputs(b);
+    g_assert_cmpint(bench_end(b), ==, MILL_OK);
+    sqlite3 *db = database(b, FILE_NAME);
+    check(db, "SELECT title FROM report", "\uFFFD, a half \uFFFD\uFFFD, cut \uFFFD");
+    check(db, "SELECT evidence FROM finding", "\uFFFD, a half \uFFFD\uFFFD, cut \uFFFD");
+    sqlite3_close(db);
+    bench_destroy(b);
+}
+
 static void test_schedule(void) {
     bench *b = write_all();
     sqlite3 *db = database(b, FILE_NAME);
@@ -391,6 +404,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/sqlite/whole", test_whole);
     g_test_add_func("/sqlite/trace", test_trace);
     g_test_add_func("/sqlite/report", test_report);
+    g_test_add_func("/sqlite/mangled", test_mangled);
     g_test_add_func("/sqlite/schedule", test_schedule);
     g_test_add_func("/sqlite/many", test_many);
     g_test_add_func("/sqlite/cancelled", test_cancelled);

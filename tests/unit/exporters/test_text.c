@@ -172,6 +172,7 @@ static void test_item_paths(void) {
     g_assert_null(strstr(second + 1, "\n\n\n"));
     bench_destroy(b);
     bench_destroy(itemised_run(MODULE, (const char *[]){NULL}));
+    itemised_check_lost(MODULE);
 }
 
 static void test_full_disk(void) {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,28 @@ static mill_status never_ends(mill_run *run, const probe_options *o, probe_state
     for (int i = 0; i < 50; i++)
         mill_cancelled(run);
     return probe_post(run, 1);
+}
+
+static mill_status asks_in_vain(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)o, (void)s;
+    mill_cancelled(run);
+    return probe_post(run, 1);
+}
+
+static mill_status prints(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)o, (void)s;
+    printf("# so much for now\n# and more\n");
+    return probe_post(run, 1);
+}
+
+static mill_status posts_elsewhere(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)o, (void)s;
+    return mill_output(run, 9, mill_value_alloc(run, NULL, 8));
+}
+
+static mill_status asks_elsewhere(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)o, (void)s;
+    return probe_post(run, mill_input(run, 9, 0) != NULL);
 }
 
 static mill_status fails_when_cancelled(mill_run *run, const probe_options *o, probe_state *s) {
@@ -283,12 +306,22 @@ static const wrong wrongs[] = {
      "posts something else (its `size` does not fit the type) on output \"report\""},
     {"emit-twice", emits_twice, NULL, "emits two items with one sub-key on output \"parts\""},
     {"never", never_posts, NULL, "`close`: began a value that it never posted"},
-    {"cause", no_cause, NULL, "`run` of item a: fails with -1 and gives no cause (use mill_fail)"},
+    {"cause", no_cause, NULL,
+     "`run` of item a: fails with MILL_E_DATA and gives no cause (use mill_fail)"},
     {"status", no_status, NULL, "`run` of item a: returns 42, which is no status"},
     {"gives-up", gives_up, NULL, "returns MILL_E_CANCELLED, though nobody asked it to end"},
     {"cancel", never_ends, NULL, "goes on when it is cancelled: mill_cancelled said yes at call 1"},
+    {"cancel-last", asks_in_vain, NULL,
+     "mill_cancelled said yes at call 1, and it did not return MILL_E_CANCELLED"},
+    {"prints", prints, NULL,
+     "`run` of item a: prints to standard output, which is for results (sink_open, mill_log): "
+     "\"# so much for now\""},
+    {"no-output", posts_elsewhere, NULL,
+     "`run` of item a: posts on output 9, which the class does not have (the first is 0)"},
+    {"no-input", asks_elsewhere, NULL,
+     "`run` of item a: asks for input 9, which the class does not have (the first is 0)"},
     {"cancel-status", fails_when_cancelled, NULL,
-     "returns -1 when it is cancelled, not MILL_E_CANCELLED: I was disturbed"},
+     "returns MILL_E_DATA when it is cancelled, not MILL_E_CANCELLED: I was disturbed"},
     {"thread", posts_from_thread, NULL,
      "called `output` from another thread than that of the callback"},
     {"thread-left", leaves_thread, NULL, "`run` of item a: leaves a thread that still runs"},

@@ -4,6 +4,7 @@
 #include "harness_probe.h"
 
 #include <glib.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tracemill/trace.h>
@@ -147,8 +148,53 @@ static void crash(kit_test *t) {
     kit_test_run(t);
 }
 
+static mill_status crashes_after_breach(mill_run *run, const probe_options *o, probe_state *s) {
+    s->kept = (const volatile int64_t *)mill_input(run, 9, 0);
+    return s->kept ? MILL_OK : crashes(run, o, s);
+}
+static void crash_after_breach(kit_test *t) {
+    probe_behave(crashes_after_breach, NULL);
+    kit_test_run(t);
+}
+
+static mill_status exits(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)run, (void)o, (void)s;
+    exit(0);
+}
+static void leave(kit_test *t) {
+    probe_behave(exits, NULL);
+    kit_test_run(t);
+}
+
+static mill_status hangs(mill_run *run, const probe_options *o, probe_state *s) {
+    (void)run, (void)o, (void)s;
+    raise(SIGTERM); /* as meson does when a test takes too long */
+    return MILL_OK;
+}
+static void hang(kit_test *t) {
+    probe_behave(hangs, NULL);
+    kit_test_run(t);
+}
+
+static void crash_outside(kit_test *t) {
+    (void)t;
+    raise(SIGSEGV);
+}
+
 static void test_crash(void) {
-    mistaken("*the program crashes in `run` of probe, item a*", crash);
+    mistaken("*the program crashes (signal 11) in `run` of probe, item a*", crash);
+}
+static void test_crash_after_breach(void) {
+    mistaken("*asks for input 9, which the class does not have*", crash_after_breach);
+}
+static void test_exit(void) {
+    mistaken("*the program is ended by exit() in `run` of probe, item a*", leave);
+}
+static void test_hang(void) {
+    mistaken("*told to end in `run` of probe, item a: does it go on without an end?*", hang);
+}
+static void test_crash_outside(void) {
+    mistaken("*the test itself crashes*", crash_outside);
 }
 static void test_no_class(void) {
     mistaken("*module test.probe has no class \"prod\"; it has: probe*", no_class);
@@ -205,6 +251,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/harness/good/files", test_files);
     g_test_add_func("/harness/failures", test_failures);
     g_test_add_func("/harness/crash", test_crash);
+    g_test_add_func("/harness/crash/found", test_crash_after_breach);
+    g_test_add_func("/harness/exit", test_exit);
+    g_test_add_func("/harness/hang", test_hang);
+    g_test_add_func("/harness/crash/outside", test_crash_outside);
     g_test_add_func("/harness/mistakes/class", test_no_class);
     g_test_add_func("/harness/mistakes/port", test_no_port);
     g_test_add_func("/harness/mistakes/values", test_two_values);

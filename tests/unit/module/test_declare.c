@@ -276,19 +276,21 @@ static void test_types(void) {
 
 /* ---------------------------------------------------------------- ports */
 
+#define TABLE_END "; or does the table lack its end, {.name = NULL}?"
+
 static void test_ports(void) {
     reset();
     p.inputs[0].name = "a.b";
     refuses("class \"acme.fit-2\", input \"a.b\": the name is not [a-z][a-z0-9-]* of at most 46 "
-            "bytes");
+            "bytes" TABLE_END);
     p.inputs[1].name = "trace";
     refuses("class \"acme.fit-2\", input \"trace\": it is declared twice: rename one");
     p.outputs[0].type = NULL;
     refuses("class \"acme.fit-2\", output \"report\": its type is NULL, not an id such as "
-            "mill.trace/1");
+            "mill.trace/1" TABLE_END);
     p.outputs[0].type = "trace";
     refuses("class \"acme.fit-2\", output \"report\": its type is trace, not an id such as "
-            "mill.trace/1");
+            "mill.trace/1" TABLE_END);
     p.inputs[0].help = "\xff";
     refuses("class \"acme.fit-2\", input \"trace\": its help is not UTF-8 text");
     p.outputs[0].flags = MILL_PORT_MANY;
@@ -318,7 +320,7 @@ static void test_ports(void) {
 static void test_option_name(void) {
     reset();
     p.options[TOP].name = "Top";
-    refuses(OPTION("Top") "the name is not [a-z][a-z0-9-]* of at most 46 bytes");
+    refuses(OPTION("Top") "the name is not [a-z][a-z0-9-]* of at most 46 bytes" TABLE_END);
     p.options[TOP].name = "in";
     refuses(OPTION("in") "the host keeps this name for itself: choose another");
     p.options[FAST].name = "top";
@@ -328,9 +330,9 @@ static void test_option_name(void) {
 static void test_option_type(void) {
     reset();
     p.options[TOP].type = (mill_opt_type)0;
-    refuses(OPTION("top") "its type is 0, which is no MILL_OPT_* type");
+    refuses(OPTION("top") "its type is 0, which is no MILL_OPT_* type" TABLE_END);
     p.options[TOP].type = (mill_opt_type)11;
-    refuses(OPTION("top") "its type is 11, which is no MILL_OPT_* type");
+    refuses(OPTION("top") "its type is 11, which is no MILL_OPT_* type" TABLE_END);
     p.options[MODES].elem = (mill_opt_type)0;
     refuses(OPTION("modes") "a LIST needs `elem`, any type but LIST, and has 0");
     p.options[MODES].elem = MILL_OPT_LIST;
@@ -349,6 +351,25 @@ static void test_option_field(void) {
                           "bytes of options_size: set that to the size of the options struct");
     p.options[TOP].offset = 4;
     refuses(OPTION("top") "offset 4 is not one a INT can have: use MILL_OPT_OFF");
+}
+
+static void test_option_shared(void) {
+    reset();
+    p.options[PATH].offset = offsetof(options, top);
+    refuses(
+        OPTION("path") "its field, 8 bytes at offset 0, is also that of \"top\": name its own in "
+                       "MILL_OPT_OFF");
+    p.options[FAST].offset = offsetof(options, modes) + 15;
+    refuses(
+        OPTION("fast") "its field, 1 bytes at offset 31, is also that of \"modes\": name its own "
+                       "in MILL_OPT_OFF");
+    /* An old name for another option. */
+    p.options[FAST] = p.options[TOP];
+    p.options[FAST].name = "most";
+    p.options[FAST].flags = MILL_OPT_DEPRECATED;
+    g_autoptr(module) m = module_create("/x/acme.so");
+    if (!declare_module(m, &p.module))
+        g_error("%s", m->why);
 }
 
 static void test_option_flags(void) {
@@ -412,6 +433,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/declare/option/name", test_option_name);
     g_test_add_func("/declare/option/type", test_option_type);
     g_test_add_func("/declare/option/field", test_option_field);
+    g_test_add_func("/declare/option/shared", test_option_shared);
     g_test_add_func("/declare/option/flags", test_option_flags);
     g_test_add_func("/declare/option/values", test_option_values);
     g_test_add_func("/declare/option/default", test_option_default);

@@ -46,16 +46,16 @@ static void comma(kit_export *out) {
     kit_export_char(out, ',');
 }
 
-static void quoted(kit_export *out, const char *text) {
+static void cell(kit_export *out, const char *text) {
     if (text)
-        kit_export_quoted(out, text);
+        kit_export_cell(out, text);
 }
 
 /* Exact, and empty where it is not known: a program reads this. */
 static void write_value(kit_export *out, const mill_figure *f) {
     switch (f->kind) {
     case MILL_KIND_TEXT:
-        quoted(out, f->value.text);
+        cell(out, f->value.text);
         break;
     case MILL_KIND_RATIO:
     case MILL_KIND_REAL:
@@ -83,17 +83,17 @@ static const char *unit_of(const mill_figure *f) {
 
 static void write_figure(kit_export *out, const char *stage, const char *key,
                          const mill_figure *f) {
-    quoted(out, stage);
+    cell(out, stage);
     comma(out);
-    quoted(out, key);
+    cell(out, key);
     comma(out);
-    quoted(out, f->id);
+    cell(out, f->id);
     comma(out);
-    quoted(out, f->scope);
+    cell(out, f->scope);
     comma(out);
     write_value(out, f);
     comma(out);
-    quoted(out, unit_of(f));
+    cell(out, unit_of(f));
     kit_export_char(out, '\n');
 }
 

@@ -29,14 +29,14 @@ static void test_one_line_a_figure(void) {
                         "rank1");
     KIT_EXPECT_OK(t);
     KIT_EXPECT_TEXT(kit_test_written(t, "-", NULL),
-                    HEADER "\"busy\",\"rank0\",\"busy\",\"device 0\",35500,\"ns\"\n"
-                           "\"busy\",\"rank0\",\"share\",,0.25,\n"
-                           "\"busy\",\"rank0\",\"rate\",,,\"GB/s\"\n"
-                           "\"busy\",\"rank0\",\"word\",,\"say \"\"so\"\", twice\",\n"
-                           "\"busy\",\"rank1\",\"busy\",\"device 0\",,\"ns\"\n"
-                           "\"busy\",\"rank1\",\"share\",,0.25,\n"
-                           "\"busy\",\"rank1\",\"rate\",,,\"GB/s\"\n"
-                           "\"busy\",\"rank1\",\"word\",,\"say \"\"so\"\", twice\",\n");
+                    HEADER "busy,rank0,busy,device 0,35500,ns\n"
+                           "busy,rank0,share,,0.25,\n"
+                           "busy,rank0,rate,,,GB/s\n"
+                           "busy,rank0,word,,\"say \"\"so\"\", twice\",\n"
+                           "busy,rank1,busy,device 0,,ns\n"
+                           "busy,rank1,share,,0.25,\n"
+                           "busy,rank1,rate,,,GB/s\n"
+                           "busy,rank1,word,,\"say \"\"so\"\", twice\",\n");
     kit_test_destroy(t);
 }
 

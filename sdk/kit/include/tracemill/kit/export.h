@@ -25,6 +25,12 @@ mill_status kit_export_open(mill_run *run, const char *path, bool overwrite, mil
  * itself. what: "report". In `finish`, where all are known. */
 void kit_export_tell_missing(mill_run *run, uint32_t port, const char *what);
 
+/* Goes through the values that do not come on a STREAM port and are missed in a file of one key:
+ * its own, those of items that it is part of or that are part of it, and those without a key. key
+ * NULL: the file takes all keys. `i` begins with 0; false: there are no more. In `finish`. */
+bool kit_export_next_missing(mill_run *run, uint32_t port, const char *key, size_t *i,
+                             const char **ret_stage, const char **ret_key);
+
 /* Text for one path, in one callback. */
 typedef struct kit_export {
     mill_run *run;

@@ -19,16 +19,16 @@ struct progress {
 
 /* ---------------------------------------------------------------- lines */
 
-void quoted(kit_export *out, const char *text) {
+void cell(kit_export *out, const char *text) {
     if (text)
-        kit_export_quoted(out, text);
+        kit_export_cell(out, text);
 }
 
 /* Exact, and empty where it is not known: a program reads this. */
 void write_value(kit_export *out, const mill_figure &f) {
     switch (f.kind) {
     case MILL_KIND_TEXT:
-        quoted(out, f.value.text);
+        cell(out, f.value.text);
         break;
     case MILL_KIND_RATIO:
     case MILL_KIND_REAL:
@@ -56,12 +56,12 @@ const char *unit_of(const mill_figure &f) {
 
 void write_figure(kit_export *out, const char *stage, const char *key, const mill_figure &f) {
     for (const char *text : {stage, key, f.id, f.scope}) {
-        quoted(out, text);
+        cell(out, text);
         kit_export_char(out, ',');
     }
     write_value(out, f);
     kit_export_char(out, ',');
-    quoted(out, unit_of(f));
+    cell(out, unit_of(f));
     kit_export_char(out, '\n');
 }
 
