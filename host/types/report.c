@@ -112,6 +112,7 @@ static const shape_field finding_fields[] = {
     SHAPE_PLAIN(mill_finding, gain_ns),
     SHAPE_PLAIN(mill_finding, confidence),
     SHAPE_PLAIN(mill_finding, at_ns),
+    SHAPE_PLAIN(mill_finding, at_base_ns),
 };
 
 static bool check_finding(reader *r, const void *data, const void *outer) {
@@ -120,7 +121,7 @@ static bool check_finding(reader *r, const void *data, const void *outer) {
     return check_level(r, "finding", f->id, f->level);
 }
 
-static const shape finding_shape = {"finding", SHAPE_SIZES(mill_finding, 80), finding_fields,
+static const shape finding_shape = {"finding", SHAPE_SIZES(mill_finding, 88), finding_fields,
                                     G_N_ELEMENTS(finding_fields), check_finding};
 
 /* ---------------------------------------------------------------- lanes, series */

@@ -85,11 +85,13 @@ static void append_page(const mill_report *report, uint64_t budget) {
                                            "<title>Timelines</title><link rel=icon href=data:,>"
                                            "<style>");
     g_string_append_printf(page, "%s\n%s</style>\n<h1>Timelines</h1>\n", style, timeline_css());
-    for (uint64_t i = 0; i < report->n_findings; i++)
-        if (timeline_link(t, page, report->findings[i]->at_ns)) {
+    for (uint64_t i = 0; i < report->n_findings; i++) {
+        int64_t shown;
+        if (timeline_link(t, page, report->findings[i], &shown)) {
             escape_text(page, report->findings[i]->where);
             g_string_append(page, "</a>\n");
         }
+    }
     timeline_append(t, page);
     g_string_append_printf(page, "<script>%s</script></html>\n", timeline_js());
     fwrite(page->str, 1, page->len, stdout);
@@ -132,7 +134,8 @@ int main(int argc, char **argv) {
                             .id = "G2_1",
                             .rule = "G2",
                             .where = strcmp(kind, "hostile") == 0 ? HOSTILE : "layer 3, stream 7",
-                            .at_ns = 1100000};
+                            .at_ns = 1100000,
+                            .at_base_ns = 1740461679471346000};
     const mill_finding *findings[] = {&finding};
     mill_report report = {.size = sizeof report,
                           .id = "overlap",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Timelines in a real browser: test_timeline.py SAMPLE_PAGE TRACEMILL, the programs that write pages."""
+import json
 import os
 import subprocess
 import sys
@@ -307,9 +308,22 @@ def test_report(b, pages):
     t.end()
 
 
+def test_gaps(b, pages):
+    """The largest gaps have a frame, and a list with links to them."""
+    t = Timeline(b, pages["report"])
+    waits = json.loads(t.page.value("document.querySelector('.tl-data').textContent"))["waits"]
+    check(waits and any("at" in gap for gap in waits), waits)
+    check(t.page.value("document.querySelectorAll('.tl-gaps li').length") == min(len(waits), 20), len(waits))
+    t.page.click_on(".tl-gaps summary")
+    t.page.click_on(".tl-gaps a")
+    from_, to = t.moved(t.whole)
+    check(from_ < (waits[0]["from"] + waits[0]["to"]) / 2 < to, (from_, to), waits[0])
+    t.end()
+
+
 TESTS = [test_whole, test_zoom, test_pan, test_keys, test_hover, test_colours, test_link, test_hostile,
          test_without_script, test_narrow, test_touch, test_print, test_many, test_exact, test_lanes,
-         test_report]
+         test_report, test_gaps]
 
 
 PIPELINE = """
@@ -320,9 +334,14 @@ path = ${args}
 use = overlap
 in.trace = trace
 lanes = yes
+[gaps]
+use = gaps
+in.trace = trace
+lanes = yes
 [page]
 use = html.write
-in = overlap
+in = overlap, gaps
+mark-gaps = 1us
 path = %s
 """
 

@@ -39,6 +39,7 @@ static void tell_finding(const findings_analysis *analysis, kit_report *r, size_
                .gain_ns = check->gain,
                .confidence = check->confidence,
                .at_ns = kit_subtract(check->at, e->device->view->window.start),
+               .at_base_ns = e->device->view->window.start,
            });
 }
 

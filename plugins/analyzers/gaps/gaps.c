@@ -206,6 +206,7 @@ static const kit_column gap_columns[] = {
     {MILL_KIND_TEXT, "blocker_stage", "blocker stage", NULL},
     {MILL_KIND_ID, "blocker_layer", "layer", NULL},
     {MILL_KIND_TEXT, "blocker", "blocker", "Its kind, or name where it has none."},
+    {MILL_KIND_NS, "blocker_end", "its end", "From the window's start."},
     {MILL_KIND_TEXT, "method", "told",
      "By what the cause is told: recorded, by timing, by length."},
     {0},
@@ -237,6 +238,7 @@ static void tell_gap(kit_table *t, const analysis *a, const kit_device *device, 
         blocker = &device->v[gap->blocker];
     kit_cell_int(t, blocker ? a->all.streams[blocker->stream].id : MILL_UNKNOWN);
     tell_activity(t, &a->all, blocker);
+    kit_cell_int(t, blocker ? blocker->end - device->window.start : MILL_UNKNOWN);
     kit_cell_text(t, a->options->by == GAPS_BY_HTA ? NULL : kit_gap_method_names[gap->method]);
 }
 

@@ -2,6 +2,9 @@
 /* The figures of a device, and the tables that hold of every profile. */
 #include "overlap.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define C KIT_IN_COMP
 #define M KIT_IN_COMM
 #define X KIT_IN_MEM
@@ -87,6 +90,44 @@ void overlap_tell_figures(kit_report *r, const overlap_device *device, const cha
     kit_figure_ratio(r, "bound_efficiency", "window filled by the longer of both", scope,
                      "max(|C|, |M|) / window: 1 is perfect overlap and no idle time",
                      comp > comm ? comp : comm, known ? overlap_time(device, KIT_ALWAYS) : 0);
+}
+
+/* What the window is, in words: "steps 2-5, the first 1 left out, cut to their time on the CPU". */
+static const char *window_rule(const overlap_analysis *analysis) {
+    enum { ROOM = 256 };
+    const kit_selection *o = &analysis->options->selection;
+    char *text = mill_scratch(analysis->run, ROOM + strlen(o->steps)), us[KIT_NUMBER_MAX];
+    size_t room = ROOM + strlen(o->steps);
+    bool all = strcmp(o->steps, "all") == 0;
+    int n = o->steps[0]
+                ? snprintf(text, room, "%s%s", all ? "all steps" : "steps ", all ? "" : o->steps)
+                : snprintf(text, room, "from the first activity to the last");
+    if (o->warm_up > 0)
+        n +=
+            snprintf(text + n, room - (size_t)n, ", without the first %lld", (long long)o->warm_up);
+    if (o->whole_steps)
+        n += snprintf(text + n, room - (size_t)n, ", whole ones only");
+    if (o->clip == KIT_CLIP_CPU)
+        n += snprintf(text + n, room - (size_t)n, ", cut to their time on the CPU");
+    if (o->from > 0)
+        n += snprintf(text + n, room - (size_t)n, ", from %s µs on",
+                      kit_format_us(us, o->from, KIT_GROUP));
+    if (o->to > 0)
+        snprintf(text + n, room - (size_t)n, ", up to %s µs", kit_format_us(us, o->to, KIT_GROUP));
+    return text;
+}
+
+void overlap_tell_selection(kit_report *r, const overlap_analysis *analysis) {
+    const mill_trace *trace = analysis->all.trace;
+    int64_t n = 0;
+    for (uint64_t i = 0; i < trace->diagnostics.n; i++)
+        n = kit_add(n, (int64_t)mill_u64(trace, &trace->diagnostics.count, i));
+    kit_figure_text(r, "window_rule", "what the window is", NULL,
+                    "What is looked at, by the options steps, warm-up, whole-steps, clip, from and "
+                    "to.",
+                    window_rule(analysis));
+    kit_figure_int(r, MILL_KIND_COUNT, "diagnostics", "skipped or mended by the reader", NULL,
+                   "Σ of the counts in the reader's notes.", n);
 }
 
 static const kit_column device_columns[] = {

@@ -171,6 +171,8 @@ mill_status overlap_find_together(overlap_analysis *analysis, overlap_device *de
 /* The report of it, to be posted. */
 mill_report *overlap_tell(const overlap_analysis *analysis);
 void overlap_tell_notes(kit_report *r, const overlap_analysis *analysis);
+/* Of what the figures are: the window's rule, and how much the reader mended. */
+void overlap_tell_selection(kit_report *r, const overlap_analysis *analysis);
 void overlap_tell_figures(kit_report *r, const overlap_device *device, const char *scope);
 void overlap_tell_sm_figures(kit_report *r, const overlap_device *device, const char *scope);
 

@@ -139,6 +139,7 @@ mill_report *overlap_tell(const overlap_analysis *analysis) {
         overlap_tell_figures(r, &analysis->devices[i], analysis->all.devices[i].scope);
         overlap_tell_sm_figures(r, &analysis->devices[i], analysis->all.devices[i].scope);
     }
+    overlap_tell_selection(r, analysis);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         tables[i](r, analysis);
     if (analysis->options->lanes)

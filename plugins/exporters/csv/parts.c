@@ -97,6 +97,7 @@ static void finding_rows(csv_rows *rows, const csv_origin *origin, const mill_re
         csv_int(rows, f->gain_ns);
         csv_real(rows, f->confidence);
         csv_int(rows, f->at_ns);
+        csv_int(rows, f->at_ns == MILL_UNKNOWN ? MILL_UNKNOWN : f->at_base_ns);
         csv_end_row(rows);
     }
 }
@@ -163,7 +164,7 @@ const csv_part csv_parts[] = {
     {"notes", "item,source,report,note,level,text", n_notes, note_rows},
     {"findings",
      "item,source,report,finding,rule,level,where,evidence,advice,cost [ns],gain [ns],confidence,"
-     "at [ns]",
+     "at [ns],at base [ns]",
      n_findings, finding_rows},
     {"lanes",
      "item,source,report,lane,label,rank,device,stream,base [ns],start [ns],end [ns],text,class,"

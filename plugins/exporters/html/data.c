@@ -67,6 +67,35 @@ static uint64_t append_marks(const lanes *l, uint64_t limit, GString *json) {
     return left_out;
 }
 
+/* n_lanes: so many are there. */
+static uint64_t append_waits(const GArray *waits, guint n_lanes, uint64_t limit, GString *json) {
+    gsize begin = json->len;
+    uint64_t left_out = 0;
+    g_string_append(json, "\"waits\":[");
+    for (guint i = 0, n = 0; i < waits->len; i++) {
+        const waits_gap *gap = &g_array_index(waits, waits_gap, i);
+        if (json->len - begin > limit) {
+            left_out = waits->len - i;
+            break;
+        }
+        if (gap->lane >= n_lanes)
+            continue;
+        g_autofree char *text = waits_text(gap);
+        g_string_append_printf(json,
+                               "%s{\"lane\":%u,\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"cause\":",
+                               n++ ? "," : "", gap->lane, gap->start, gap->end);
+        append_label(json, waits_cause(gap));
+        g_string_append(json, ",\"text\":");
+        append_label(json, text);
+        if (gap->blocker_lane >= 0 && (guint)gap->blocker_lane < n_lanes)
+            g_string_append_printf(json, ",\"other\":%d,\"at\":%" PRId64, gap->blocker_lane,
+                                   gap->blocker_end);
+        g_string_append_c(json, '}');
+    }
+    g_string_append(json, "],\n");
+    return left_out;
+}
+
 /* ---------------------------------------------------------------- rows */
 
 /* A row as it stands in the page. width 0: exact; bytes NULL: nothing of it fits. */
@@ -101,6 +130,7 @@ static void pack(const lanes *l, packed *rows, guint n, uint64_t limit, data_lim
     for (guint i = 0; i < n; i++) {
         rows[i].bytes = g_byte_array_new();
         levels_exact(rows[i].row, rows[i].bytes);
+        limits->whole += (rows[i].bytes->len + 2) / 3 * 4;
     }
     uint64_t share = share_of(rows, n, limit);
     for (guint i = 0; i < n; i++) {
@@ -182,7 +212,8 @@ static guint lanes_that_fit(const lanes *l, uint64_t limit, guint *ret_rows, uin
     return n;
 }
 
-void data_append(const lanes *l, uint64_t budget, GString *page, data_limits *ret_limits) {
+void data_append(const lanes *l, const GArray *waits, uint64_t budget, GString *page,
+                 data_limits *ret_limits) {
     gsize begin = page->len;
     data_limits limits = {0};
     unsigned row_marks = l->marks->len ? (unsigned)MIN(budget / 256, 1000) : 0;
@@ -191,10 +222,12 @@ void data_append(const lanes *l, uint64_t budget, GString *page, data_limits *re
                            l->tick_ns, l->span, lanes_from(l));
     append_classes(l, page);
     limits.marks = append_marks(l, budget / 16, page);
+    limits.waits = append_waits(waits, l->lanes->len, budget / 16, page);
     uint64_t left = budget > page->len - begin ? budget - (page->len - begin) : 0, heads;
     left -= MIN(left, row_marks * 16u);
     guint n_rows, n = lanes_that_fit(l, left / 2, &n_rows, &heads);
     limits.lanes = l->lanes->len - n;
+    limits.whole = (page->len - begin) + heads;
     g_autofree packed *rows = g_new0(packed, n_rows + 1);
     for (guint i = 0, r = 0; i < n; i++)
         for (unsigned k = 0; k < lane_at(l, i)->n_rows; k++)

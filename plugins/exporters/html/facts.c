@@ -77,20 +77,65 @@ static void append_count(GString *line, const mill_report *r, const char *id, co
         append(line, text);
 }
 
+static const mill_table *table_of(const mill_report *r, const char *id) {
+    for (uint64_t i = 0; i < r->n_tables; i++)
+        if (strcmp(r->tables[i]->id, id) == 0)
+            return r->tables[i];
+    return NULL;
+}
+
+/* What the figures are of. */
+static void append_window(GString *line, const mill_report *r) {
+    for (uint64_t i = 0; i < r->n_figures; i++) {
+        const mill_figure *f = r->figures[i];
+        if (strcmp(f->id, "window_rule") != 0 || f->kind != MILL_KIND_TEXT || !f->value.text)
+            continue;
+        g_autofree char *text = g_strdup_printf("window: %s", f->value.text);
+        append(line, text);
+        return;
+    }
+}
+
+/* "F, B, W by annotation": the methods that a report of chunks used. */
+static void append_methods(GString *line, const mill_report *r) {
+    const mill_table *t = table_of(r, "methods");
+    const mill_table_column *method = t ? table_column(t, "method") : NULL;
+    const mill_table_column *used = t ? table_column(t, "used") : NULL;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    if (!method || !used || method->kind != MILL_KIND_TEXT || used->kind != MILL_KIND_TEXT)
+        return;
+    for (uint64_t i = 0; i < t->rows; i++)
+        if (g_strcmp0(used->cells[i].text, "yes") == 0 && method->cells[i].text &&
+            !g_ptr_array_find_with_equal_func(names, method->cells[i].text, g_str_equal, NULL))
+            g_ptr_array_add(names, (gpointer)method->cells[i].text);
+    if (names->len == 0)
+        return;
+    g_ptr_array_add(names, NULL);
+    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+    g_autofree char *text = g_strdup_printf("F, B, W by %s", list);
+    append(line, text);
+}
+
 void facts_append(GString *page, const mill_report *const *reports, size_t n) {
     g_autoptr(GString) line = g_string_new(NULL);
     append_rank(line, reports, n);
     for (size_t i = 0; i < n; i++) {
         if (g_strcmp0(reports[i]->id, "overlap") != 0)
             continue;
-        for (uint64_t k = 0; k < reports[i]->n_tables; k++)
-            if (strcmp(reports[i]->tables[k]->id, "devices") == 0)
-                append_devices(line, reports[i]->tables[k]);
+        const mill_table *devices = table_of(reports[i], "devices");
+        if (devices)
+            append_devices(line, devices);
         append_count(line, reports[i], "sms", "SM", "SMs");
         append_count(line, reports[i], "streams", "stream", "streams");
         append_count(line, reports[i], "activities", "activity", "activities");
+        append_window(line, reports[i]);
+        append_count(line, reports[i], "diagnostics", "diagnostic of the reader",
+                     "diagnostics of the reader");
         break;
     }
+    for (size_t i = 0; i < n; i++)
+        if (g_strcmp0(reports[i]->id, "chunks") == 0)
+            append_methods(line, reports[i]);
     if (line->len)
         g_string_append_printf(page, "<p class=\"facts soft\">%s</p>\n", line->str);
 }

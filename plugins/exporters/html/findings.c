@@ -42,6 +42,22 @@ static void append_sentence(GString *page, const char *class, const char *text) 
     g_string_append(page, "</p>");
 }
 
+/* Where the timeline counts from elsewhere, both times are told: that of the axis and the
+ * finding's own, which other exporters show. */
+static void append_place(GString *page, const entry *e, findings_link link, void *arg) {
+    int64_t at = e->finding->at_ns, shown = at;
+    g_string_append(page, "<li>");
+    bool linked = link(arg, e->report, page, e->finding, &shown);
+    g_string_append(page, linked ? "show at " : "at ");
+    html_time(page, shown);
+    if (shown != at) {
+        g_string_append(page, " (");
+        html_time(page, at);
+        g_string_append(page, " from its device’s start)");
+    }
+    g_string_append(page, linked ? "</a></li>" : "</li>");
+}
+
 static void append_entry(GString *page, const entry *e, findings_link link, void *arg) {
     static const char *const levels[] = {"error", "warning", "info", "detail"};
     const mill_finding *f = e->finding;
@@ -61,13 +77,8 @@ static void append_entry(GString *page, const entry *e, findings_link link, void
     append_number(page, "gain at most", f->gain_ns);
     if (f->confidence >= 0 && f->confidence <= 1)
         g_string_append_printf(page, "<li>confidence %.0f %%</li>", f->confidence * 100);
-    if (f->at_ns != MILL_UNKNOWN) {
-        g_string_append(page, "<li>");
-        bool linked = link(arg, e->report, page, f->at_ns);
-        g_string_append(page, linked ? "show at " : "at ");
-        html_time(page, f->at_ns);
-        g_string_append(page, linked ? "</a></li>" : "</li>");
-    }
+    if (f->at_ns != MILL_UNKNOWN)
+        append_place(page, e, link, arg);
     g_string_append(page, "</ul></li>\n");
 }
 

@@ -6,8 +6,10 @@
 #include <glib.h>
 #include <tracemill/report.h>
 
-/* Writes what jumps to a time: an <a …> start tag, and true; or nothing, and false. */
-typedef bool (*findings_link)(void *arg, const mill_report *report, GString *page, int64_t at_ns);
+/* Writes what jumps to a finding: an <a …> start tag, and true, with its time as the axis there
+ * counts; or nothing, and false. */
+typedef bool (*findings_link)(void *arg, const mill_report *report, GString *page,
+                              const mill_finding *finding, int64_t *ret_shown);
 
 /* id: of the element. first: so many in sight, the others are behind them, folded; rows: so many in
  * all, what is left out is counted. */

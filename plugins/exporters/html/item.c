@@ -46,7 +46,7 @@ static clock_line *line_of(const item *it, const mill_report *r) {
     return NULL;
 }
 
-static void create_timelines(item *it, uint64_t budget) {
+static void create_timelines(item *it, const page_options *options) {
     for (size_t i = 0; i < it->n; i++) {
         const mill_report *r = it->reports[i];
         if (r->n_lanes == 0 || line_of(it, r))
@@ -56,8 +56,9 @@ static void create_timelines(item *it, uint64_t budget) {
     }
     for (guint i = 0; i < it->lines->len; i++) {
         g_autofree char *id = g_strdup_printf("%s-timeline-%u", it->id, i + 1);
-        g_array_index(it->lines, clock_line, i).timeline =
-            timeline_create(id, budget / it->lines->len);
+        clock_line *line = &g_array_index(it->lines, clock_line, i);
+        line->timeline = timeline_create(id, options->budget / it->lines->len);
+        timeline_mark_gaps(line->timeline, options->gaps);
     }
     for (size_t i = 0; i < it->n; i++) { /* those without lanes too, for their findings' marks */
         clock_line *line = line_of(it, it->reports[i]);
@@ -73,9 +74,10 @@ static bool has_timeline(const item *it) {
     return false;
 }
 
-static bool link_to(void *arg, const mill_report *report, GString *out, int64_t at_ns) {
+static bool link_to(void *arg, const mill_report *report, GString *out, const mill_finding *finding,
+                    int64_t *ret_shown) {
     clock_line *line = line_of(arg, report);
-    return line && timeline_link(line->timeline, out, at_ns);
+    return line && timeline_link(line->timeline, out, finding, ret_shown);
 }
 
 static void append_timelines(GString *out, const item *it) {
@@ -199,7 +201,7 @@ bool item_append(GString *out, item_links *links, const page_options *options, c
                  const char *key, const page_report *reports, size_t n) {
     item it;
     init(&it, id, reports, n);
-    create_timelines(&it, options->budget);
+    create_timelines(&it, options);
     g_autofree char *name = name_of(key, it.reports, n);
     g_autofree char *found = g_strconcat(id, "-found", NULL);
     g_string_append_printf(out, "<article id=\"%s\">\n", id);

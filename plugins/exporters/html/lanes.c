@@ -285,10 +285,11 @@ int64_t lanes_from(const lanes *l) {
     return distance(l->start_ns, l->zero_ns) > LANES_SPAN_NS / 2 ? 0 : l->start_ns - l->zero_ns;
 }
 
-bool lanes_offset(const lanes *l, int64_t at_ns, int64_t *ret_offset) {
-    int64_t at;
-    if (l->lanes->len == 0 || at_ns == MILL_UNKNOWN ||
-        __builtin_add_overflow(at_ns, l->zero_ns, &at) || at < l->start_ns ||
+bool lanes_offset(const lanes *l, const mill_finding *finding, int64_t *ret_offset) {
+    int64_t at, base = finding->at_base_ns == MILL_UNKNOWN ? l->zero_ns : finding->at_base_ns;
+    if (l->lanes->len == 0 || finding->at_ns == MILL_UNKNOWN ||
+        (finding->at_base_ns == MILL_UNKNOWN && l->bases_differ) ||
+        __builtin_add_overflow(finding->at_ns, base, &at) || at < l->start_ns ||
         distance(at, l->start_ns) > (uint64_t)(l->span * l->tick_ns))
         return false;
     *ret_offset = at - l->start_ns;
@@ -297,16 +298,14 @@ bool lanes_offset(const lanes *l, int64_t at_ns, int64_t *ret_offset) {
 
 /* A mark for each finding that has a time here; intervals then know theirs. */
 static void set_marks(lanes *l) {
-    bool timed = false;
     for (guint r = 0; r < l->reports->len; r++) {
         const mill_report *report = g_ptr_array_index(l->reports, r);
         g_autofree int32_t *mark_of = g_new(int32_t, report->n_findings + 1);
         for (uint64_t i = 0; i < report->n_findings; i++) {
             lanes_mark mark = {.finding = report->findings[i]};
             mark_of[i] = -1;
-            if (!lanes_offset(l, mark.finding->at_ns, &mark.at))
+            if (!lanes_offset(l, mark.finding, &mark.at))
                 continue;
-            timed = true;
             if (l->marks->len == MARKS) {
                 l->losses.marks++;
                 continue;
@@ -322,7 +321,6 @@ static void set_marks(lanes *l) {
                 v->mark = v->mark < 0 ? -1 : mark_of[v->mark];
             }
     }
-    l->bases_differ &= timed;
 }
 
 bool lanes_neighbours(const lanes *l, guint i) {

@@ -63,7 +63,7 @@ typedef struct lanes {
     int64_t tick_ns;
     int64_t span;      /* ticks */
     uint64_t n;        /* intervals that are shown */
-    bool bases_differ; /* of lanes that have one, while some finding has a time */
+    bool bases_differ; /* of lanes */
 
     GPtrArray *reports; /* const mill_report * */
     bool has_base;
@@ -85,8 +85,8 @@ bool lanes_neighbours(const lanes *l, guint i);
  * number of JavaScript. */
 int64_t lanes_from(const lanes *l);
 
-/* A time of the reports (counted from zero_ns) in ns from the timeline's start. False where the
- * timeline does not reach. */
-bool lanes_offset(const lanes *l, int64_t at_ns, int64_t *ret_offset);
+/* The time of a finding in ns from the timeline's start. False where the timeline does not reach,
+ * or the finding's clock is not known while lanes count from different times. */
+bool lanes_offset(const lanes *l, const mill_finding *finding, int64_t *ret_offset);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct page_options {
     const char *title; /* or NULL */
     uint64_t rows;     /* of a table, at most */
     uint64_t budget;   /* bytes of an item's timelines */
+    int64_t gaps;      /* ns from which on gaps are marked on them */
 } page_options;
 
 /* A report, and who made it. */

@@ -11,6 +11,7 @@
 #define COLUMNS 960u
 #define FEWEST_COLUMNS 120u
 #define TICKS 6
+#define MOST_WAITS 100u /* in the picture */
 
 char *picture_time(int64_t ns) {
     char text[KIT_NUMBER_MAX];
@@ -94,8 +95,34 @@ static void append_description(const lanes *l, const lanes_lane *lane, const pai
     }
 }
 
-static void append_lane(const lanes *l, const lanes_lane *lane, const char *id, uint64_t columns,
-                        GString *page) {
+/* Those of the first MOST that are a column wide. */
+static void append_waits(const lanes *l, const GArray *waits, guint lane, uint64_t column,
+                         GString *page) {
+    double ns = (double)column * (double)l->tick_ns;
+    for (guint i = 0; i < MIN(waits->len, MOST_WAITS); i++) {
+        const waits_gap *gap = &g_array_index(waits, waits_gap, i);
+        double x = (double)gap->start / ns, end = (double)gap->end / ns;
+        if (gap->lane != lane || end - x < 1)
+            continue;
+        g_autofree char *text = waits_text(gap);
+        char from[G_ASCII_DTOSTR_BUF_SIZE], width[G_ASCII_DTOSTR_BUF_SIZE],
+            to[G_ASCII_DTOSTR_BUF_SIZE];
+        g_ascii_formatd(from, sizeof from, "%.1f", x);
+        g_ascii_formatd(width, sizeof width, "%.1f", end - x);
+        g_ascii_formatd(to, sizeof to, "%.1f", end);
+        g_string_append_printf(page, "<g class=\"tl-wait\"><title>");
+        escape_text(page, text);
+        g_string_append_printf(page, "</title><path d=\"M%s 1h%sv16h-%sz\"/>", from, width, width);
+        if (gap->blocker_lane >= 0)
+            g_string_append_printf(page, "<path class=\"tl-to\" d=\"M%s %sz\"/>", to,
+                                   (guint)gap->blocker_lane < lane ? "0l-5 9h10" : "18l-5 -9h10");
+        g_string_append(page, "</g>");
+    }
+}
+
+static void append_lane(const lanes *l, const GArray *waits, guint i, const char *id,
+                        uint64_t columns, GString *page) {
+    const lanes_lane *lane = lane_at(l, i);
     painting p = {.width = ((uint64_t)l->span + columns - 1) / columns, .bin = UINT64_MAX};
     for (unsigned r = 0; r < lane->n_rows; r++) {
         p.top = r * (ROW_HEIGHT + 1);
@@ -112,6 +139,7 @@ static void append_lane(const lanes *l, const lanes_lane *lane, const char *id, 
     append_description(l, lane, &p, page);
     g_string_append(page, "\">");
     append_paths(l, id, &p, page);
+    append_waits(l, waits, i, p.width, page);
     g_string_append(page, "</svg></div>\n");
 }
 
@@ -153,7 +181,8 @@ static void append_group(const lanes *l, guint i, GString *page) {
     g_string_append(page, "</p>\n");
 }
 
-void picture_append(const lanes *l, const char *id, uint64_t limit, GString *page) {
+void picture_append(const lanes *l, const GArray *waits, const char *id, uint64_t limit,
+                    GString *page) {
     append_hatch(id, page);
     append_axis(l, page);
     gsize begin = page->len;
@@ -164,7 +193,7 @@ void picture_append(const lanes *l, const char *id, uint64_t limit, GString *pag
         for (shown = 0; shown < l->lanes->len; shown++) {
             gsize before = page->len;
             append_group(l, shown, page);
-            append_lane(l, lane_at(l, shown), id, columns, page);
+            append_lane(l, waits, shown, id, columns, page);
             if (page->len - begin > limit) {
                 g_string_truncate(page, before);
                 break;

@@ -9,7 +9,7 @@ enum { PORT_REPORT };
 
 typedef struct html_options {
     const char *path, *title;
-    int64_t rows, budget;
+    int64_t rows, budget, gaps;
     bool overwrite;
 } html_options;
 
@@ -48,7 +48,8 @@ static mill_status html_open(mill_run *run, const void *opts, void *state) {
 static page_options options_of(const html_options *o) {
     return (page_options){.title = o->title && *o->title ? o->title : NULL,
                           .rows = (uint64_t)o->rows,
-                          .budget = (uint64_t)o->budget};
+                          .budget = (uint64_t)o->budget,
+                          .gaps = o->gaps};
 }
 
 static mill_status append(mill_run *run, const char *path, bool overwrite, const GString *text) {
@@ -179,11 +180,19 @@ static const mill_option html_option_table[] = {
     {.name = "budget",
      .type = MILL_OPT_BYTES,
      .offset = MILL_OPT_OFF(html_options, budget, BYTES),
-     .def = "1MiB",
+     .def = "8MiB",
      .min = 4096,
      .max = 1e9,
      .help = "What the timelines of one item may take of the page; levels of detail that do not "
              "fit are left out, and the page says so."},
+    {.name = "mark-gaps",
+     .type = MILL_OPT_DURATION,
+     .offset = MILL_OPT_OFF(html_options, gaps, DURATION),
+     .def = "100us",
+     .min = 0,
+     .max = 1e18,
+     .help = "Mark on the timeline the largest gaps of each stream that take at least this, with "
+             "an arrow to what they waited for."},
     KIT_EXPORT_OPTIONS(html_options, overwrite),
     {0},
 };

@@ -18,6 +18,8 @@ const mill_table_column *table_column(const mill_table *table, const char *id) {
     return NULL;
 }
 
+#define LONG_CELL 20 /* characters; what is shorter stays on one line */
+
 static void append_head_cell(GString *page, const char *label, const char *unit, const char *help,
                              bool number) {
     g_string_append(page, number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">");
@@ -59,7 +61,8 @@ static bool is_common(const mill_table_column *c, uint64_t rows) {
 static void append_cell(GString *page, const mill_table_column *c, uint64_t row, bool bar) {
     bool known = !kit_value_is_unknown(c->kind, c->cells[row]);
     if (c->kind == MILL_KIND_TEXT) {
-        g_string_append(page, "<td>");
+        bool is_long = known && g_utf8_strlen(c->cells[row].text, -1) > LONG_CELL;
+        g_string_append(page, is_long ? "<td class=\"long\">" : "<td class=\"word\">");
     } else if (bar && known) {
         g_string_append(page, "<td class=\"n bar\" style=\"--v:");
         html_percent(page, c->cells[row].d);

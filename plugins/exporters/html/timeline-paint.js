@@ -135,5 +135,36 @@ function makePainter(nClasses) {
     return painter;
 }
 
-return {rgb, pixel, mix, makePainter};
+// Around a gap, with its cause where there is room beside its label.
+function outline(ctx, x0, x1, y, height, wide, cause, ink, paper) {
+    ctx.strokeStyle = ink;
+    ctx.lineWidth = 1.5;
+    ctx.strokeRect(x0 + 0.75, y + 0.75, x1 - x0 - 1.5, height - 1.5);
+    const room = ctx.measureText(cause).width + 8, from = Math.max(x0, 0), to = Math.min(x1, wide);
+    if (to - from < 3 * room)
+        return;
+    const left = (from + to - room) / 2;
+    ctx.fillStyle = paper;
+    ctx.fillRect(left, y + 2, room, height - 4);
+    ctx.fillStyle = ink;
+    ctx.fillText(cause, left + 4, y + height / 2 + 1);
+}
+
+// From a row to another; seen on every colour.
+function arrow(ctx, x0, y0, x1, y1, height, ink, paper) {
+    const up = y1 < y0, from = up ? y0 : y0 + height, to = up ? y1 + height : y1, back = up ? 7 : -7;
+    for (const [style, width] of [[paper, 4], [ink, 1.5]]) {
+        ctx.strokeStyle = style;
+        ctx.lineWidth = width;
+        ctx.beginPath();
+        ctx.moveTo(x0, from);
+        ctx.lineTo(x1, to);
+        ctx.moveTo(x1 - 4, to + back);
+        ctx.lineTo(x1, to);
+        ctx.lineTo(x1 + 4, to + back);
+        ctx.stroke();
+    }
+}
+
+return {rgb, pixel, mix, outline, arrow, makePainter};
 })();

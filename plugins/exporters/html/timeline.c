@@ -9,12 +9,15 @@
 #include <inttypes.h>
 #include <tracemill/kit/number.h>
 
-#define AROUND 4096u /* bytes of the figure beside picture, legend and data */
+#define MOST_GAPS 20u /* in the list */
+#define AROUND 4096u  /* bytes of the figure beside picture, legend and data */
 
 struct timeline {
     char *id;
     uint64_t budget;
+    int64_t gaps; /* ns */
     lanes *lanes;
+    GArray *waits; /* waits_gap, once ready */
     bool ready;
 };
 
@@ -23,6 +26,7 @@ timeline *timeline_create(const char *id, uint64_t budget) {
     t->id = g_strdup(id);
     t->budget = budget;
     t->lanes = lanes_create();
+    t->gaps = INT64_MAX;
     return t;
 }
 
@@ -30,8 +34,15 @@ void timeline_destroy(timeline *t) {
     if (!t)
         return;
     lanes_destroy(t->lanes);
+    if (t->waits)
+        g_array_unref(t->waits);
     g_free(t->id);
     g_free(t);
+}
+
+void timeline_mark_gaps(timeline *t, int64_t least) {
+    g_assert(!t->ready);
+    t->gaps = least;
 }
 
 void timeline_add(timeline *t, const mill_report *report) {
@@ -44,6 +55,7 @@ static const lanes *ready(const timeline *t) {
     if (!t->ready) {
         timeline *writable = (timeline *)t;
         lanes_finish(writable->lanes, t->budget / 4);
+        writable->waits = waits_find(t->lanes, t->gaps);
         writable->ready = true;
     }
     return t->lanes;
@@ -87,19 +99,28 @@ static void say_losses(const lanes *l, GString *page) {
         say(page, "%" PRIu64 " rare labels are left out to keep the page small.",
             kinds_left_out(l->kinds));
     if (l->bases_differ)
-        say(page, "Lanes begin to count at different times; marks of findings count from where the "
-                  "first lane does.");
+        say(page, "Devices begin to count at different times: the axis counts from where the first "
+                  "lane does, tables from where their own device does.");
 }
 
-static void say_limits(const data_limits *x, uint64_t budget, GString *page) {
+/* The budget in MiB that would show all of it. The picture and the labels may take more where the
+ * budget is larger, so it has a quarter more than what is counted. */
+static uint64_t whole_budget(const data_limits *x, uint64_t used) {
+    return ((x->whole + used) / 4 * 5 >> 20) + 1;
+}
+
+/* used: bytes without the data. */
+static void say_limits(const data_limits *x, uint64_t used, uint64_t budget, GString *page) {
     g_autofree char *width = picture_time(x->coarsest_ns);
     if (x->coarse)
         say(page,
             "The intervals of %" PRIu64 " of %" PRIu64 " rows do not fit into the %" PRIu64
             " KiB that this timeline may take: they are added up over at most %s, and zooming "
-            "shows "
-            "nothing finer.",
-            x->coarse, x->coarse + x->exact + x->omitted, budget / 1024, width);
+            "shows nothing finer. With the option budget = %" PRIu64 "MiB it shows all of them.",
+            x->coarse, x->coarse + x->exact + x->omitted, budget / 1024, width,
+            whole_budget(x, used));
+    if (x->waits)
+        say(page, "%" PRIu64 " gaps have no mark, to keep the page small.", x->waits);
     if (x->omitted)
         say(page, "%" PRIu64 " rows are left out when zooming, to keep the page small.",
             x->omitted);
@@ -110,6 +131,15 @@ static void say_limits(const data_limits *x, uint64_t budget, GString *page) {
 }
 
 /* ---------------------------------------------------------------- the figure */
+
+static void append_link(const timeline *t, GString *page, int64_t offset) {
+    g_string_append_printf(page, "<a href=\"#%s\" data-at=\"%" PRId64 "\" data-timeline=\"%s\">",
+                           t->id, offset, t->id);
+}
+
+static const char *lane_label(const timeline *t, guint i) {
+    return ((const lanes_lane *)g_ptr_array_index(t->lanes->lanes, i))->lane->label;
+}
 
 static void append_legend(const lanes *l, GString *page) {
     g_string_append(page, "<ul class=\"tl-legend\">");
@@ -132,6 +162,37 @@ static void append_caption(const lanes *l, GString *page) {
                            kit_format_int(n, (int64_t)l->n, KIT_GROUP), l->lanes->len, span);
 }
 
+/* What the marked gaps waited for, each with a link to it. */
+static void append_gaps(const timeline *t, GString *page) {
+    guint most = MIN(t->waits->len, MOST_GAPS);
+    gsize begin = page->len;
+    if (most == 0)
+        return;
+    g_autofree char *least = picture_time(t->gaps);
+    g_string_append_printf(
+        page,
+        "<details class=\"tl-gaps\"><summary>%u gaps of %s or more are marked, of "
+        "the largest of each stream</summary><ol>\n",
+        t->waits->len, least);
+    guint n = 0;
+    for (; n < most && page->len - begin < t->budget / 16; n++) {
+        const waits_gap *gap = &g_array_index(t->waits, waits_gap, n);
+        g_autofree char *text = waits_text(gap);
+        g_autofree char *at = picture_time(lanes_from(t->lanes) + gap->start);
+        g_string_append(page, "<li>");
+        append_link(t, page, (gap->start + gap->end) / 2);
+        g_string_append_printf(page, "%s</a>, ", at);
+        escape_text(page, lane_label(t, gap->lane));
+        g_string_append(page, ": ");
+        escape_text(page, text);
+        g_string_append(page, "</li>\n");
+    }
+    g_string_append(page, "</ol>");
+    if (n < t->waits->len)
+        say(page, "%u shorter ones are not listed.", t->waits->len - n);
+    g_string_append(page, "</details>\n");
+}
+
 void timeline_append(timeline *t, GString *page) {
     const lanes *l = ready(t);
     if (l->lanes->len == 0)
@@ -141,27 +202,29 @@ void timeline_append(timeline *t, GString *page) {
     append_caption(l, page);
     append_legend(l, page);
     g_string_append(page, "<div class=\"tl-static\">\n");
-    picture_append(l, t->id, t->budget / 4, page);
+    picture_append(l, t->waits, t->id, t->budget / 4, page);
     g_string_append(page, "<p class=\"tl-note\">This is the whole range; with JavaScript it can be "
                           "moved and zoomed.</p>\n</div>\n");
+    append_gaps(t, page);
     say_losses(l, page);
     uint64_t used = page->len - begin + AROUND;
     g_string_append(page, "<script type=\"application/json\" class=\"tl-data\">");
     data_limits limits;
-    data_append(l, t->budget > used ? t->budget - used : 0, page, &limits);
+    data_append(l, t->waits, t->budget > used ? t->budget - used : 0, page, &limits);
     g_string_append(page, "</script>\n");
-    say_limits(&limits, t->budget, page);
+    say_limits(&limits, used, t->budget, page);
     if (l->losses.marks)
         say(page, "%" PRIu64 " more findings have no mark.", l->losses.marks);
     g_string_append(page, "</figure>\n");
 }
 
-bool timeline_link(const timeline *t, GString *page, int64_t at_ns) {
+bool timeline_link(const timeline *t, GString *page, const mill_finding *finding,
+                   int64_t *ret_shown) {
     int64_t offset;
-    if (!lanes_offset(ready(t), at_ns, &offset))
+    if (!lanes_offset(ready(t), finding, &offset))
         return false;
-    g_string_append_printf(page, "<a href=\"#%s\" data-at=\"%" PRId64 "\" data-timeline=\"%s\">",
-                           t->id, offset, t->id);
+    *ret_shown = lanes_from(t->lanes) + offset;
+    append_link(t, page, offset);
     return true;
 }
 

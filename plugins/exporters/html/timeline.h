@@ -18,6 +18,9 @@ typedef struct timeline timeline;
 timeline *timeline_create(const char *id, uint64_t budget);
 void timeline_destroy(timeline *t);
 
+/* Gaps of streams of at least so many ns are marked (see waits.h); none if this is not called. */
+void timeline_mark_gaps(timeline *t, int64_t least);
+
 /* Adds the lanes and the findings' marks of a report; the report outlives the timeline. */
 void timeline_add(timeline *t, const mill_report *report);
 
@@ -26,9 +29,11 @@ bool timeline_is_empty(const timeline *t);
 /* Writes the <figure>: static SVG, legend, data. */
 void timeline_append(timeline *t, GString *page);
 
-/* An <a …> start tag that jumps to a time, where the timeline covers it: without JavaScript to the
- * figure, with it to the time. False, and nothing written, where it does not. */
-bool timeline_link(const timeline *t, GString *page, int64_t at_ns);
+/* An <a …> start tag that jumps to where a finding is, where the timeline covers it: without
+ * JavaScript to the figure, with it to the time. False, and nothing written, where it does not.
+ * ret_shown: that time as the axis counts. */
+bool timeline_link(const timeline *t, GString *page, const mill_finding *finding,
+                   int64_t *ret_shown);
 
 /* What a page with timelines needs once, in its <style> and <script>. The style uses the page's
  * colours, custom properties of CSS set for light and dark by page.css: --ink, --ink-soft, --paper,

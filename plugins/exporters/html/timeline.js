@@ -8,7 +8,7 @@
 
 const {makeRow, firstAfter, source, merge} = timelineData;
 const {microseconds, axisStep, axisLabel, make} = timelineWords;
-const {rgb, pixel, mix, makePainter} = timelinePaint;
+const {rgb, pixel, mix, outline, arrow, makePainter} = timelinePaint;
 const ROW = 18, GAP = 5, GROUP = 24, AXIS = 22, MAP = 30, NAMES = 190, NARROW = 640;
 const OCTAVE = 16, FINEST = -16 * OCTAVE; // steps of the ladder of zooms in a doubling
 
@@ -63,7 +63,7 @@ function makeTimeline(figure) {
     button("whole range", "show the whole range", reset);
     bar.appendChild(range);
 
-    const rows = [], items = [];
+    const rows = [], items = [], lanes = []; // lanes: items by their number in the page
     let total = 0;
     for (const lane of head.lanes) {
         if (lane.group)
@@ -84,6 +84,7 @@ function makeTimeline(figure) {
             rows.push(row);
         }
         items.push(item);
+        lanes.push(item);
     }
 
     // ------------------------------------------------ the view
@@ -292,6 +293,7 @@ function makeTimeline(figure) {
             ctx.fillStyle = accent;
             ctx.fillRect(xOf(mark / tick) - 1, 0, 2, canvas.height);
         }
+        drawGaps(ctx);
         if (chosen) {
             const p = chosen.row.finest, y = chosen.row.item.y + chosen.row.within - plot.scrollTop;
             ctx.strokeStyle = ink;
@@ -300,6 +302,16 @@ function makeTimeline(figure) {
                 ctx.strokeRect(xOf(p.start[chosen.i]), y, Math.max(2, xOf(p.end[chosen.i]) - xOf(p.start[chosen.i])), ROW);
             else
                 ctx.strokeRect(0, y, wide, ROW);
+        }
+    }
+    function drawGaps(ctx) {
+        for (const g of head.waits) {
+            const x0 = xOf(g.from / tick), x1 = xOf(g.to / tick), y = lanes[g.lane].y - plot.scrollTop;
+            if (x1 < 0 || x0 > wide || x1 - x0 < 3)
+                continue;
+            outline(ctx, x0, x1, y, ROW, wide, g.cause, ink, paper);
+            if (lanes[g.other])
+                arrow(ctx, x1, y, xOf(g.at / tick), lanes[g.other].y - plot.scrollTop, ROW, ink, paper);
         }
     }
     function drawAxis(t0, width) {
@@ -393,6 +405,10 @@ function makeTimeline(figure) {
         const cls = head.classes[head.kinds[2 * kind]].name;
         const lines = [text === undefined ? cls : text, row.item.label + (text === undefined ? "" : ", " + cls),
                        "start " + shown(p.start[i]), "duration " + microseconds(nsOf(p.end[i] - p.start[i]))];
+        const from = p.start[i] * tick, to = p.end[i] * tick;
+        for (const g of head.waits)
+            if (lanes[g.lane] === row.item && from >= g.from && to <= g.to)
+                lines.push(g.text);
         for (let k = 0; k < row.marks.length; k += 2)
             if (row.marks[k] === i && head.marks[row.marks[k + 1]])
                 lines.push(head.marks[row.marks[k + 1]].rule + ": " + head.marks[row.marks[k + 1]].where);

@@ -119,6 +119,7 @@ static void put_findings(json_writer *w, const mill_report *r) {
         add_int(object, "gain_ns", f->gain_ns);
         cJSON_AddItemToObjectCS(object, "confidence", json_real(f->confidence));
         add_int(object, "at_ns", f->at_ns);
+        add_int(object, "at_base_ns", f->at_ns == MILL_UNKNOWN ? MILL_UNKNOWN : f->at_base_ns);
         json_put(w, NULL, object);
     }
     json_close(w, ']');

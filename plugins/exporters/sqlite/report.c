@@ -110,6 +110,7 @@ static void put_findings(database *d, int64_t item, const mill_report *r) {
         database_int(d, f->gain_ns);
         database_real(d, f->confidence);
         database_int(d, f->at_ns);
+        database_int(d, f->at_ns == MILL_UNKNOWN ? MILL_UNKNOWN : f->at_base_ns);
         database_end(d);
     }
 }

@@ -77,7 +77,7 @@ const char schema_tables[] =
     " PRIMARY KEY(report_column, row)) WITHOUT ROWID;\n"
     "CREATE TABLE note(report INTEGER REFERENCES report, id TEXT, level TEXT, text TEXT);\n"
     "CREATE TABLE finding(key INTEGER PRIMARY KEY, report INTEGER REFERENCES report, id TEXT, rule TEXT, level TEXT,"
-    " place TEXT, evidence TEXT, advice TEXT, cost_ns INTEGER, gain_ns INTEGER, confidence REAL, at_ns INTEGER);\n"
+    " place TEXT, evidence TEXT, advice TEXT, cost_ns INTEGER, gain_ns INTEGER, confidence REAL, at_ns INTEGER, at_base_ns INTEGER);\n"
     "CREATE TABLE lane(key INTEGER PRIMARY KEY, report INTEGER REFERENCES report, id TEXT, label TEXT, rank INTEGER,"
     " device INTEGER, stream INTEGER, base_ns INTEGER);\n"
     "CREATE TABLE interval(lane INTEGER REFERENCES lane, start_ns INTEGER, end_ns INTEGER, text TEXT, class TEXT,"

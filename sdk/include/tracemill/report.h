@@ -93,7 +93,11 @@ typedef struct mill_finding {
     int64_t cost_ns;   /* what it costs now, or MILL_UNKNOWN */
     int64_t gain_ns;   /* upper bound of what can be won, or MILL_UNKNOWN */
     double confidence; /* 0..1 */
-    int64_t at_ns;     /* where to look on the time axis, or MILL_UNKNOWN */
+    int64_t at_ns;     /* where to look, counted from at_base_ns, or MILL_UNKNOWN */
+    /* The time 0 of at_ns, on the clock that the report's lanes have their base_ns on, so that the
+     * place on a timeline is at_base_ns + at_ns; each device may have one of its own, such as the
+     * start of its window. 0: at_ns is a time of that clock itself. MILL_UNKNOWN: not known. */
+    int64_t at_base_ns;
 } mill_finding;
 
 /* Intervals on one line of a timeline: [start, end) with a label and a class each. */
@@ -102,7 +106,7 @@ typedef struct mill_lane {
     uint32_t reserved;
     const char *id, *label;
     int64_t rank, device, stream; /* or MILL_UNKNOWN */
-    int64_t base_ns;              /* the time 0 of start and end */
+    int64_t base_ns;              /* the time 0 of start and end, as the profile counts time */
     uint64_t n;
     const int64_t *start, *end; /* ns */
     const uint32_t *text;       /* index of `texts`: label of each */
@@ -151,7 +155,7 @@ MILL_STATIC_ASSERT(sizeof(mill_table) == 56, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_lane) == 120, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_table_column) == 48, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_note) == 24, "mill.report/1");
-MILL_STATIC_ASSERT(sizeof(mill_finding) == 80, "mill.report/1");
+MILL_STATIC_ASSERT(sizeof(mill_finding) == 88, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_series) == 80, "mill.report/1");
 MILL_STATIC_ASSERT(sizeof(mill_datum) == 8, "mill.report/1");
 #endif

@@ -136,6 +136,7 @@ static void dump_finding(kt_text *out, const mill_finding *f) {
     add_int(out, "cost", f->cost_ns);
     add_int(out, "gain", f->gain_ns);
     add_int(out, "at", f->at_ns);
+    add_int(out, "at_base", f->at_base_ns);
     kt_text_addf(out, " confidence=%.17g\n", f->confidence);
 }
 

@@ -16,4 +16,7 @@ mill_report *sample_empty(mill_run *run);   /* an id and a title, and a table wi
 /* Texts that are no UTF-8, and intervals without times, backwards, or too long to tell. */
 const mill_report *sample_mangled(void);
 
+/* The table of chunks that tells by what they were told. */
+mill_report *sample_methods(mill_run *run);
+
 #endif

@@ -85,10 +85,10 @@ static void test_parts(void) {
                "rank0,overlap,layout,4,410000,28000,0.9317073170731708\r\n");
     check_text(b, "out/findings.csv",
                "item,source,report,finding,rule,level,where,evidence,advice,cost [ns],gain [ns],"
-               "confidence,at [ns]\r\n"
+               "confidence,at [ns],at base [ns]\r\n"
                "rank0,overlap,overlap,G2_1,G2,warning,\"layer 3, stream 7\",\"attn(B) waits 1 761 "
                "µs for the combine kernel of dispatch(B), while no other stream computes.\",Issue "
-               "mlp(W) before it.,1761000,,0.8,115100000\r\n");
+               "mlp(W) before it.,1761000,,0.8,115100000,\r\n");
     check_text(b, "out/lanes.csv",
                "item,source,report,lane,label,rank,device,stream,base [ns],start [ns],end [ns],"
                "text,class,finding\r\n"

@@ -341,9 +341,14 @@ static void test_facts(void) {
         kit_figure_int(r, MILL_KIND_COUNT, "streams", "streams", i ? "device 1" : "device 0", NULL,
                        i);
     }
+    kit_figure_text(r, "window_rule", "w", NULL, NULL, "steps 2-5");
+    kit_figure_int(r, MILL_KIND_COUNT, "diagnostics", "d", NULL, NULL, 1);
     add(b, kit_report_end(r), "overlap", "x");
+    add(b, sample_methods(bench_services(b)), "chunks", "x");
     g_autoptr(GString) page = page_of(b, NULL);
-    has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs</p>");
+    has(page, "<p class=\"facts soft\">2 × H800 · H20 · A100 · 3 other devices · 132 SMs · "
+              "window: steps 2-5 · 1 diagnostic of the reader · F, B, W by annotation, "
+              "rule</p>");
 
     b = html_bench(NULL);
     add(b, sample_overlap(bench_services(b)), "overlap", "x");

@@ -5,75 +5,11 @@
 #include "levels.h"
 #include "picture.h"
 #include "timeline.h"
+#include "timeline_lanes.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <string.h>
-
-/* ---------------------------------------------------------------- lanes by hand */
-
-typedef struct span {
-    int64_t start, end;
-    uint32_t text, cls;
-} span;
-
-typedef struct lane_data {
-    mill_lane lane;
-    int64_t *start, *end;
-    uint32_t *text, *cls;
-} lane_data;
-
-static const char *const letters[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
-
-static lane_data *lane_of(const span *v, size_t n, int64_t base) {
-    lane_data *d = g_new0(lane_data, 1);
-    d->start = g_new(int64_t, n + 1);
-    d->end = g_new(int64_t, n + 1);
-    d->text = g_new(uint32_t, n + 1);
-    d->cls = g_new(uint32_t, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        d->start[i] = v[i].start;
-        d->end[i] = v[i].end;
-        d->text[i] = v[i].text;
-        d->cls[i] = v[i].cls;
-    }
-    d->lane = (mill_lane){.size = sizeof d->lane,
-                          .id = "lane",
-                          .label = "lane",
-                          .rank = MILL_UNKNOWN,
-                          .device = MILL_UNKNOWN,
-                          .stream = MILL_UNKNOWN,
-                          .base_ns = base,
-                          .n = n,
-                          .start = d->start,
-                          .end = d->end,
-                          .text = d->text,
-                          .cls = d->cls,
-                          .texts = letters,
-                          .n_texts = G_N_ELEMENTS(letters)};
-    return d;
-}
-
-static void lane_free(gpointer p) {
-    lane_data *d = p;
-    g_free(d->start);
-    g_free(d->end);
-    g_free(d->text);
-    g_free(d->cls);
-    g_free(d);
-}
-
-static mill_report report_of(GPtrArray *made) {
-    return (mill_report){.size = sizeof(mill_report),
-                         .id = "r",
-                         .title = "Report",
-                         .lanes = (const mill_lane *const *)made->pdata,
-                         .n_lanes = made->len};
-}
-
-static GPtrArray *lanes_new(void) {
-    return g_ptr_array_new_with_free_func(lane_free);
-}
 
 /* Intervals up to `length` long; some touch, some are far from the one before. In any order. */
 static void random_spans(GRand *r, span *v, size_t n, int64_t span_ns, int64_t length) {
@@ -254,26 +190,6 @@ static void test_fit(void) {
 }
 
 /* ---------------------------------------------------------------- the figure */
-
-static GString *figure(const mill_report *report, uint64_t budget) {
-    timeline *t = timeline_create("tl-1", budget);
-    timeline_add(t, report);
-    GString *page = g_string_new(NULL);
-    timeline_append(t, page);
-    timeline_destroy(t);
-    return page;
-}
-
-static cJSON *data_of(const GString *page) {
-    const char *begin = strstr(page->str, "class=\"tl-data\">");
-    g_assert_nonnull(begin);
-    begin += strlen("class=\"tl-data\">");
-    const char *end = strstr(begin, "</script>");
-    g_assert_nonnull(end);
-    cJSON *json = cJSON_ParseWithLength(begin, (size_t)(end - begin));
-    g_assert_nonnull(json);
-    return json;
-}
 
 /* Bytes of all rows, by what they hold. */
 static void count_rows(const cJSON *json, unsigned *exact, unsigned *bins) {
@@ -495,28 +411,10 @@ static void test_empty(void) {
     timeline_add(t, &report);
     g_assert_true(timeline_is_empty(t));
     g_autoptr(GString) page = g_string_new(NULL);
-    g_assert_false(timeline_link(t, page, 0));
+    int64_t shown;
+    g_assert_false(timeline_link(t, page, &(mill_finding){.at_ns = 0}, &shown));
     timeline_append(t, page);
     g_assert_cmpstr(page->str, ==, "");
-    timeline_destroy(t);
-}
-
-static void test_links(void) {
-    static const span v[] = {{-100, 900, 0, 0}};
-    g_autoptr(GPtrArray) made = lanes_new();
-    g_ptr_array_add(made, lane_of(v, 1, 5000));
-    mill_report report = report_of(made);
-    timeline *t = timeline_create("tl-1", 100000);
-    timeline_add(t, &report);
-    g_autoptr(GString) page = g_string_new(NULL);
-    g_assert_true(timeline_link(t, page, 0));
-    g_assert_cmpstr(page->str, ==, "<a href=\"#tl-1\" data-at=\"100\" data-timeline=\"tl-1\">");
-    g_string_truncate(page, 0);
-    static const int64_t outside[] = {-101, 901, MILL_UNKNOWN, INT64_MAX, INT64_MIN + 1};
-    for (size_t i = 0; i < G_N_ELEMENTS(outside); i++)
-        g_assert_false(timeline_link(t, page, outside[i]));
-    g_assert_cmpstr(page->str, ==, "");
-    g_assert_true(timeline_link(t, page, 900));
     timeline_destroy(t);
 }
 
@@ -533,6 +431,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/timeline/hostile", test_hostile);
     g_test_add_func("/timeline/far", test_far);
     g_test_add_func("/timeline/empty", test_empty);
-    g_test_add_func("/timeline/links", test_links);
+    timeline_marks_tests();
     return g_test_run();
 }

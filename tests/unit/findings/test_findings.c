@@ -100,6 +100,22 @@ static void test_waits(void) {
     bench_destroy(b);
 }
 
+/* Each device counts from the start of its own window, and says when that is. */
+static void test_clocks(void) {
+    static const activity list[] = {
+        {0, 7, 1000, 200 * US, GEMM},
+        {1, 7, 20 * US, 50 * US, GEMM},
+        {1, 27, 30 * US, 70 * US, COMM("all-reduce")},
+        {1, 7, 101 * US, 20 * US, GEMM},
+    };
+    fixture f = FIXTURE(list);
+    bench *b = new_bench();
+    const mill_report *r = report_of(b, &f, NULL);
+    check(r, "G2_1", 31 * US, 31 * US, 50 * US);
+    g_assert_cmpint(finding(r, "G2_1")->at_base_ns, ==, 20 * US);
+    bench_destroy(b);
+}
+
 /* Notifies of 10 and 40 µs; all but 100 µs of the window compute. */
 static void test_skew(void) {
     static const activity list[] = {
@@ -365,6 +381,7 @@ int main(int argc, char **argv) {
     module = bench_open("plugins/analyzers/findings/findings.so");
     g_test_add_func("/findings/dominant", test_dominant);
     g_test_add_func("/findings/waits", test_waits);
+    g_test_add_func("/findings/clocks", test_clocks);
     g_test_add_func("/findings/skew", test_skew);
     g_test_add_func("/findings/crowded", test_crowded);
     g_test_add_func("/findings/reserved", test_reserved);

@@ -80,8 +80,10 @@ static void test_causes(void) {
     g_assert_cmpstr(look_cell(t, 0, "blocker_stage").text, ==, "dispatch(F)");
     g_assert_cmpint(look_cell(t, 0, "blocker_layer").i, ==, 1);
     g_assert_cmpstr(look_cell(t, 0, "blocker").text, ==, "all-reduce");
+    g_assert_cmpint(look_cell(t, 0, "blocker_end").i, ==, 480 * US);
     g_assert_cmpint(look_cell(t, 1, "not_launched").i, ==, 80 * US);
     g_assert_null(look_cell(t, 1, "blocker").text);
+    g_assert_cmpint(look_cell(t, 1, "blocker_end").i, ==, MILL_UNKNOWN);
 
     /* The device itself is idle at 100–105, 480–500 and 600–700 µs. */
     g_assert_cmpint(look_int(r, "idle", NULL), ==, 125 * US);

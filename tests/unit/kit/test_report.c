@@ -110,7 +110,8 @@ static void test_notes_and_findings(void) {
                             .cost_ns = 5,
                             .gain_ns = MILL_UNKNOWN,
                             .confidence = 0.5,
-                            .at_ns = -3};
+                            .at_ns = -3,
+                            .at_base_ns = 7};
     kit_finding(r, &finding);
     const mill_report *report = kit_report_end(r);
     g_assert_cmpstr(report->summary, ==, "96 % hidden");
@@ -123,6 +124,7 @@ static void test_notes_and_findings(void) {
     g_assert_cmpstr(f->where, ==, "stream \xef\xbf\xbd");
     g_assert_null(f->advice);
     g_assert_cmpint(f->at_ns, ==, -3);
+    g_assert_cmpint(f->at_base_ns, ==, 7);
     g_assert_cmpint(f->gain_ns, ==, MILL_UNKNOWN);
     end();
 }

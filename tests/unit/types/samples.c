@@ -161,7 +161,8 @@ static const void *make_report(mill_run *run) {
                                    .cost_ns = 10,
                                    .gain_ns = MILL_UNKNOWN,
                                    .confidence = 0.5,
-                                   .at_ns = 99});
+                                   .at_ns = 99,
+                                   .at_base_ns = 1000});
     kit_lane(r, &(mill_lane){.id = "s7",
                              .label = "stream 7",
                              .rank = 0,
