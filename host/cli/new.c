@@ -142,14 +142,15 @@ static bool check_language(request *r) {
 }
 
 static bool parse(request *r, int argc, char **argv) {
-    const GOptionEntry entries[] = {
-        {"dir", 'd', 0, G_OPTION_ARG_FILENAME, &r->dir,
-         "The folder to make (default: the name, with - for dots)", "DIR"},
-        {"module-id", 0, 0, G_OPTION_ARG_STRING, &r->module_id,
-         "The module's id (default: org. and the name)", "ID"},
-        {"language", 'l', 0, G_OPTION_ARG_STRING, &r->language, "c (default) or c++", "LANGUAGE"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &r->json, "Print JSON", NULL},
-        {0}};
+    const GOptionEntry entries[] = {{"dir", 'd', 0, G_OPTION_ARG_FILENAME, &r->dir,
+                                     "The folder to make (default: the name, with - for dots)",
+                                     "DIR"},
+                                    {"module-id", 0, 0, G_OPTION_ARG_STRING, &r->module_id,
+                                     "The module's id (default: org. and the name)", "ID"},
+                                    {"language", 'l', 0, G_OPTION_ARG_STRING, &r->language,
+                                     "In what language (default: c)", "c|c++"},
+                                    {"json", 0, 0, G_OPTION_ARG_NONE, &r->json, "Print JSON", NULL},
+                                    {0}};
     if (!command_parse_plain(
             entries, "stage|reader|exporter|type NAME",
             "Writes a project of your own, outside of Tracemill's tree, to begin a "

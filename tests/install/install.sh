@@ -46,6 +46,11 @@ for file in share/man/man1/tracemill.1 share/man/man5/tracemill-pipeline.5 share
     [ -s "$prefix/$file" ] || fail "not installed: $file"
 done
 
+echo "# where pkg-config does not look, new says so"
+says "PKG_CONFIG_PATH='$PKG_CONFIG_PATH' meson setup" \
+    env -u PKG_CONFIG_PATH "$tracemill" new stage acme.far --dir "$work/far"
+says "cd $work/near && meson setup" "$tracemill" new stage acme.near --dir "$work/near"
+
 declare -A cxx=([gcc]=g++ [clang]=clang++)
 
 # project KIND NAME COMPILER LANGUAGE: what `tracemill new` writes builds without a warning, passes its
@@ -72,6 +77,9 @@ for compiler in gcc clang; do
         project exporter acme.figures $compiler $language
         project type org.acme.fit/1 $compiler $language
     done
+    # As the harness advises, to learn the line of a crash.
+    CC=$compiler quietly meson setup "$work/stage-$compiler-c/asan" "$work/stage-$compiler-c" -Db_sanitize=address
+    quietly meson test -C "$work/stage-$compiler-c/asan" --print-errorlogs
 done
 
 echo "# the examples"

@@ -129,7 +129,13 @@ typedef mill_list mill_field_LIST;
      0 * sizeof(char[std::is_same<decltype(type::field), mill_field_##KIND>::value ? 1 : -1]))
 #else
 #define MILL_OPT_OFF(type, field, KIND)                                                            \
-    (offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, mill_field_##KIND : 1)))
+    (offsetof(type, field) +                                                                       \
+     0 * sizeof(struct {                                                                           \
+         _Static_assert(_Generic(((type *)0)->field, mill_field_##KIND : 1, default : 0),          \
+                        "the field " #field " of an option of the type " #KIND                     \
+                        " has to be a mill_field_" #KIND);                                         \
+         char any;                                                                                 \
+     }))
 #endif
 
 /* One option, declared once: the host parses, checks, documents and completes from it.

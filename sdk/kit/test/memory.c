@@ -55,7 +55,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(const char *) scene, found;
 
 /* How a program dies. */
-static const int deaths[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM};
+static const struct {
+    int signal;
+    const char *told;
+} deaths[] = {
+    {SIGSEGV, "the program dies of SIGSEGV"}, {SIGBUS, "the program dies of SIGBUS"},
+    {SIGABRT, "the program dies of SIGABRT"}, {SIGFPE, "the program dies of SIGFPE"},
+    {SIGILL, "the program dies of SIGILL"},   {SIGTERM, "the program is told to end"},
+};
 enum { DEATHS = sizeof deaths / sizeof deaths[0] };
 static struct sigaction before[DEATHS];
 
@@ -105,20 +112,17 @@ static void tell_scene(const char *what, const char *hint) {
 
 /* Says where, and lets the signal do what it would have done. */
 static void die_of(int signal, bool is_sent) {
-    char what[] = "the program crashes (signal ..)";
-    what[sizeof what - 4] = (char)('0' + signal / 10);
-    what[sizeof what - 3] = (char)('0' + signal % 10);
-    if (atomic_load(&scene) && signal == SIGTERM)
-        tell_scene("the program is told to end", ": does it go on without an end?");
-    else if (atomic_load(&scene))
-        tell_scene(what, "; with -Db_sanitize=address the sanitizer tells the line");
+    int i = 0;
+    while (i < DEATHS - 1 && deaths[i].signal != signal)
+        i++;
+    if (atomic_load(&scene))
+        tell_scene(deaths[i].told,
+                   signal == SIGTERM ? ": does it go on without an end?"
+                                     : "; with -Db_sanitize=address the sanitizer tells the line");
     else if (signal != SIGTERM && signal != SIGABRT)
         tell("test harness: the test itself crashes, not a callback: does it use an output, a "
-             "table or "
-             "a note that is not there?\n");
-    for (int i = 0; i < DEATHS; i++)
-        if (deaths[i] == signal)
-            sigaction(signal, &before[i], NULL); /* it comes again, to that one */
+             "table or a note that is not there?\n");
+    sigaction(signal, &before[i], NULL); /* it comes again, to that one */
     if (is_sent)
         raise(signal);
 }
@@ -152,7 +156,7 @@ static void install(void) {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < DEATHS; i++)
-        sigaction(deaths[i], &action, &before[i]);
+        sigaction(deaths[i].signal, &action, &before[i]);
     atexit(on_exit_within);
 }
 

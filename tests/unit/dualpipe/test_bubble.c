@@ -215,8 +215,8 @@ static void test_lanes(void) {
         g_assert_cmpstr(r->lanes[4 * i]->id, ==, first[i]);
     g_assert_cmpint((int64_t)look_table(r, "idle")->rows, ==, 4);
     bench_destroy(b);
-    b = bubble_begin(SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "detail=1f1b,gpipe",
-                              "lanes=gpipe"));
+    b = bubble_begin(
+        SETTINGS("pp=4", "m=8", "forward=2ms", "backward=4ms", "detail=1f1b,gpipe", "lanes=gpipe"));
     r = bubble_run(b);
     g_assert_cmpuint(r->n_lanes, ==, 4);
     g_assert_cmpstr(r->lanes[0]->id, ==, "gpipe_rank0");

@@ -244,22 +244,6 @@ mill_report *sample_empty(mill_run *run) {
     return kit_report_end(r);
 }
 
-/* By what chunks were told: twice by annotation, by rule, and what was not used. */
-mill_report *sample_methods(mill_run *run) {
-    static const char *const rows[][2] = {
-        {"annotation", "yes"}, {"annotation", "yes"}, {"rule", "yes"}, {"sequence", "no"}};
-    kit_report *r = kit_report_begin(run, "chunks", "C", NULL);
-    kit_table *t = kit_table_begin(r, "methods", "Methods", NULL);
-    kit_table_column(t, MILL_KIND_TEXT, "method", "method", NULL, NULL);
-    kit_table_column(t, MILL_KIND_TEXT, "used", "used", NULL, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        kit_table_row(t);
-        kit_cell_text(t, rows[i][0]);
-        kit_cell_text(t, rows[i][1]);
-    }
-    return kit_report_end(r);
-}
-
 #define NO_UTF8 "\xff, a half \xe2\x80, cut \xf0"
 #define STEERS "\u202eback\x1b[31m"
 
@@ -314,4 +298,20 @@ const mill_report *sample_mangled(void) {
                                        .n_findings = 1,
                                        .n_lanes = 1};
     return &report;
+}
+
+/* By what chunks were told: twice by annotation, by rule, and what was not used. */
+mill_report *sample_methods(mill_run *run) {
+    static const char *const rows[][2] = {
+        {"annotation", "yes"}, {"annotation", "yes"}, {"rule", "yes"}, {"sequence", "no"}};
+    kit_report *r = kit_report_begin(run, "chunks", "C", NULL);
+    kit_table *t = kit_table_begin(r, "methods", "Methods", NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "method", "method", NULL, NULL);
+    kit_table_column(t, MILL_KIND_TEXT, "used", "used", NULL, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        kit_table_row(t);
+        kit_cell_text(t, rows[i][0]);
+        kit_cell_text(t, rows[i][1]);
+    }
+    return kit_report_end(r);
 }

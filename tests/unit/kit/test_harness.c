@@ -182,7 +182,7 @@ static void crash_outside(kit_test *t) {
 }
 
 static void test_crash(void) {
-    mistaken("*the program crashes (signal 11) in `run` of probe, item a*", crash);
+    mistaken("*the program dies of SIGSEGV in `run` of probe, item a*", crash);
 }
 static void test_crash_after_breach(void) {
     mistaken("*asks for input 9, which the class does not have*", crash_after_breach);

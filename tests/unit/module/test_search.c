@@ -180,8 +180,8 @@ static void test_place(void) {
     /* A build tree's own folders are trusted; the file beside the program says which they are. */
     make_file("a/x.so", "");
     set_mode("a", 0777);
-    g_autofree char *text =
-        g_strdup_printf("[build-tree]\nplugins=%s/a;%s/b;\ndata=/src/etc\ntemplate=/src/sdk\n", root, root);
+    g_autofree char *text = g_strdup_printf(
+        "[build-tree]\nplugins=%s/a;%s/b;\ndata=/src/etc\ntemplate=/src/sdk\n", root, root);
     make_file("prefix/bin/" PLACE_BUILD_FILE, text);
     g_autoptr(place) built = place_create(program);
     g_assert_true(built->built);
