@@ -75,6 +75,10 @@ result program_run(const char *command, ...) {
 
     g_auto(GStrv) env = g_environ_unsetenv(g_get_environ(), "TRACEMILL_PLUGIN_PATH");
     env = g_environ_unsetenv(env, "LD_LIBRARY_PATH"); /* Meson's leads to libacme */
+    /* The address sanitizer else tells a crash as an exit. */
+    g_autofree char *asan = g_strdup(g_environ_getenv(env, "ASAN_OPTIONS"));
+    g_autofree char *options = g_strconcat(asan != NULL ? asan : "", ":handle_segv=0", NULL);
+    env = g_environ_setenv(env, "ASAN_OPTIONS", options, TRUE);
     result r = {0};
     int status;
     g_autoptr(GError) error = NULL;
