@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line that says what a page is about: see facts.h. */
 #include "facts.h"
-#include "table.h"
+#include "look.h"
 #include "write.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static void append_rank(GString *line, const mill_report *const *reports, size_t
 
 /* Each name once, with how many devices have it. */
 static void append_devices(GString *line, const mill_table *t) {
-    const mill_table_column *name = table_column(t, "name");
+    const mill_table_column *name = look_column(t, "name");
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     uint64_t of[NAMES] = {0}, others = 0;
     for (uint64_t i = 0; name && name->kind == MILL_KIND_TEXT && i < t->rows; i++) {
@@ -77,13 +77,6 @@ static void append_count(GString *line, const mill_report *r, const char *id, co
         append(line, text);
 }
 
-static const mill_table *table_of(const mill_report *r, const char *id) {
-    for (uint64_t i = 0; i < r->n_tables; i++)
-        if (strcmp(r->tables[i]->id, id) == 0)
-            return r->tables[i];
-    return NULL;
-}
-
 /* What the figures are of. */
 static void append_window(GString *line, const mill_report *r) {
     for (uint64_t i = 0; i < r->n_figures; i++) {
@@ -98,9 +91,9 @@ static void append_window(GString *line, const mill_report *r) {
 
 /* "F, B, W by annotation": the methods that a report of chunks used. */
 static void append_methods(GString *line, const mill_report *r) {
-    const mill_table *t = table_of(r, "methods");
-    const mill_table_column *method = t ? table_column(t, "method") : NULL;
-    const mill_table_column *used = t ? table_column(t, "used") : NULL;
+    const mill_table *t = look_table(r, "methods");
+    const mill_table_column *method = t ? look_column(t, "method") : NULL;
+    const mill_table_column *used = t ? look_column(t, "used") : NULL;
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     if (!method || !used || method->kind != MILL_KIND_TEXT || used->kind != MILL_KIND_TEXT)
         return;
@@ -122,7 +115,7 @@ void facts_append(GString *page, const mill_report *const *reports, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (g_strcmp0(reports[i]->id, "overlap") != 0)
             continue;
-        const mill_table *devices = table_of(reports[i], "devices");
+        const mill_table *devices = look_table(reports[i], "devices");
         if (devices)
             append_devices(line, devices);
         append_count(line, reports[i], "sms", "SM", "SMs");

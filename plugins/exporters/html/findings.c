@@ -93,9 +93,9 @@ void findings_append(GString *page, const mill_report *const *reports, size_t n,
     if (!all->len)
         return;
     qsort(all->data, all->len, sizeof(entry), compare_entries);
-    g_string_append_printf(page, "<section class=\"findings\" id=\"%s\"><h2>Findings</h2><ol>\n",
-                           id);
-    guint shown = (guint)MIN(all->len, MAX(rows, first));
+    g_string_append_printf(
+        page, "<section class=\"findings\" id=\"%s\"><h2>What could be won</h2><ol>\n", id);
+    guint shown = (guint)MIN(all->len, rows);
     for (guint i = 0; i < shown; i++) {
         if (i == first)
             g_string_append_printf(page,

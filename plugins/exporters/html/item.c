@@ -164,7 +164,8 @@ static void append_links(item_links *links, const item *it, const char *name, bo
     if (has_timeline(it))
         g_string_append_printf(parts, "<li><a href=\"#%s-time\">Timeline</a></li>\n", it->id);
     if (findings)
-        g_string_append_printf(parts, "<li><a href=\"#%s-found\">Findings</a></li>\n", it->id);
+        g_string_append_printf(parts, "<li><a href=\"#%s-found\">What could be won</a></li>\n",
+                               it->id);
     for (size_t i = 0; i < it->n; i++) {
         g_string_append_printf(parts, "<li><a href=\"#%s\">", it->ids[i]);
         html_short(parts, html_label(it->reports[i]->title, it->reports[i]->id), 60);

@@ -11,13 +11,6 @@
 #define SCOPES 16   /* columns of figures */
 #define FIGURES 200 /* of a report */
 
-const mill_table_column *table_column(const mill_table *table, const char *id) {
-    for (uint64_t i = 0; i < table->n_columns; i++)
-        if (strcmp(table->columns[i]->id, id) == 0)
-            return table->columns[i];
-    return NULL;
-}
-
 #define LONG_CELL 20 /* bytes; what is shorter stays on one line */
 
 static void append_head_cell(GString *page, const char *label, const char *unit, const char *help,

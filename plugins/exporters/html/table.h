@@ -12,7 +12,4 @@ void table_append(GString *page, const mill_table *table, const char *id, uint64
 /* A list, or a table with a column for each scope where figures have several. */
 void table_figures(GString *page, const mill_report *report);
 
-/* A column by its id, or NULL. */
-const mill_table_column *table_column(const mill_table *table, const char *id);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The few numbers that a reader wants first: see tiles.h. */
 #include "tiles.h"
-#include "table.h"
+#include "look.h"
 #include "write.h"
 
 #include <string.h>
@@ -61,20 +61,9 @@ static const tile tiles[] = {
     {.report = "eplb.replay", .figure = "layers"},
 };
 
-/* scope NULL: the first of that id. */
-static const mill_figure *figure_of(const mill_report *r, const char *id, const char *scope) {
-    for (uint64_t i = 0; id && i < r->n_figures; i++)
-        if (strcmp(r->figures[i]->id, id) == 0 &&
-            (!scope || g_strcmp0(r->figures[i]->scope, scope) == 0))
-            return r->figures[i];
-    return NULL;
-}
-
 static const mill_table_column *column_of(const mill_report *r, const tile *t) {
-    for (uint64_t i = 0; t->table && i < r->n_tables; i++)
-        if (strcmp(r->tables[i]->id, t->table) == 0 && r->tables[i]->rows > 0)
-            return table_column(r->tables[i], t->column);
-    return NULL;
+    const mill_table *table = t->table ? look_table(r, t->table) : NULL;
+    return table && table->rows > 0 ? look_column(table, t->column) : NULL;
 }
 
 static bool is_time(const mill_figure *f) {
@@ -84,8 +73,8 @@ static bool is_time(const mill_figure *f) {
 /* What stands below the number: its scope, and what it is of. */
 static void append_below(GString *page, const mill_report *r, const tile *t, const mill_figure *f) {
     char digits[KIT_NUMBER_MAX];
-    const mill_figure *whole = figure_of(r, t->over, f->scope);
-    const mill_figure *of = figure_of(r, t->of, f->scope);
+    const mill_figure *whole = look_figure(r, t->over, f->scope);
+    const mill_figure *of = look_figure(r, t->of, f->scope);
     g_string_append(page, "<span class=\"soft\">");
     if (f->scope && !t->scope)
         html_text(page, f->scope);
@@ -114,9 +103,9 @@ static void append_tile(GString *page, const char *label, const char *help, mill
 }
 
 static void append_known(GString *page, const mill_report *r, const tile *t) {
-    const mill_figure *f = figure_of(r, t->figure, t->scope);
+    const mill_figure *f = look_figure(r, t->figure, t->scope);
     const mill_table_column *c = column_of(r, t);
-    const mill_figure *any = figure_of(r, t->if_any, NULL);
+    const mill_figure *any = look_figure(r, t->if_any, NULL);
     if ((!f && !c) || (any && any->kind == MILL_KIND_COUNT && any->value.i == 0))
         return;
     if (f) {

@@ -2,32 +2,25 @@
 /* Which reports have pictures of their own: see views.h. */
 #include "views.h"
 #include "chart.h"
-#include "table.h"
+#include "look.h"
 #include "waterfall.h"
 
 #include <math.h>
 #include <string.h>
-
-static const mill_table *table_of(const mill_report *r, const char *id) {
-    for (uint64_t i = 0; i < r->n_tables; i++)
-        if (strcmp(r->tables[i]->id, id) == 0)
-            return r->tables[i];
-    return NULL;
-}
 
 /* ---------------------------------------------------------------- eplb */
 
 enum { BEFORE, AFTER, BOUND, LOADS };
 
 static const mill_table_column *of_kind(const mill_table *t, const char *id, mill_kind kind) {
-    const mill_table_column *c = t ? table_column(t, id) : NULL;
+    const mill_table_column *c = t ? look_column(t, id) : NULL;
     return c && c->kind == kind ? c : NULL;
 }
 
 /* The largest load of a GPU over the mean of each layer: before, after, and what no plan can go
  * below. `gap` is after / bound - 1. */
 static void append_bound(GString *page, const mill_report *r) {
-    const mill_table *t = table_of(r, "layers");
+    const mill_table *t = look_table(r, "layers");
     const mill_table_column *layer = of_kind(t, "layer", MILL_KIND_ID);
     const mill_table_column *mean = of_kind(t, "mean", MILL_KIND_REAL);
     const mill_table_column *before = of_kind(t, "before", MILL_KIND_REAL);
@@ -57,8 +50,8 @@ static void append_bound(GString *page, const mill_report *r) {
 
 void views_append(GString *page, const mill_report *report) {
     if (g_strcmp0(report->id, "overlap") == 0) {
-        waterfall_append(page, report, table_of(report, "exposed_comm_by_reason"));
-        matrix_append(page, table_of(report, "overlap_matrix"));
+        waterfall_append(page, report, look_table(report, "exposed_comm_by_reason"));
+        matrix_append(page, look_table(report, "overlap_matrix"));
     } else if (g_strcmp0(report->id, "eplb") == 0) {
         append_bound(page, report);
     }

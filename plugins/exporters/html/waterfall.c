@@ -2,7 +2,7 @@
 /* Where the window goes, and which stages run at once: see waterfall.h. */
 #include "waterfall.h"
 #include "heat.h"
-#include "table.h"
+#include "look.h"
 #include "write.h"
 
 #include <inttypes.h>
@@ -21,14 +21,11 @@ typedef struct part {
 } part;
 
 static bool time_of(const mill_report *r, const char *id, const char *scope, int64_t *ret_ns) {
-    for (uint64_t i = 0; i < r->n_figures; i++) {
-        const mill_figure *f = r->figures[i];
-        if (strcmp(f->id, id) != 0 || g_strcmp0(f->scope, scope) != 0)
-            continue;
-        *ret_ns = f->value.i;
-        return f->kind == MILL_KIND_NS && f->value.i != MILL_UNKNOWN;
-    }
-    return false;
+    const mill_figure *f = look_scoped(r, id, scope);
+    if (!f || f->kind != MILL_KIND_NS || f->value.i == MILL_UNKNOWN)
+        return false;
+    *ret_ns = f->value.i;
+    return true;
 }
 
 static void add_part(GArray *parts, const char *label, int64_t ns, const char *class) {
@@ -39,7 +36,7 @@ static void add_part(GArray *parts, const char *label, int64_t ns, const char *c
 
 /* Whether a row of the table is of the scope "device N"; without scopes there is one device. */
 static bool is_of(const mill_table *t, uint64_t row, const char *scope) {
-    const mill_table_column *device = table_column(t, "device");
+    const mill_table_column *device = look_column(t, "device");
     if (!scope)
         return true;
     g_autofree char *own = device ? g_strdup_printf("device %" PRId64, device->cells[row].i) : NULL;
@@ -47,11 +44,11 @@ static bool is_of(const mill_table *t, uint64_t row, const char *scope) {
 }
 
 static void add_reasons(GArray *parts, const mill_table *t, const char *scope) {
-    const mill_table_column *reason = t ? table_column(t, "reason") : NULL;
-    const mill_table_column *time = t ? table_column(t, "time") : NULL;
+    const mill_table_column *reason = t ? look_column(t, "reason") : NULL;
+    const mill_table_column *time = t ? look_column(t, "time") : NULL;
     if (!reason || !time || reason->kind != MILL_KIND_TEXT || time->kind != MILL_KIND_NS)
         return;
-    const mill_table_column *meaning = table_column(t, "meaning");
+    const mill_table_column *meaning = look_column(t, "meaning");
     for (uint64_t i = 0; i < t->rows; i++) {
         if (!is_of(t, i, scope))
             continue;
@@ -210,10 +207,10 @@ static void append_matrix(GString *page, const matrix *m, int64_t device) {
 
 /* One matrix for each device; a device's rows follow each other. */
 void matrix_append(GString *page, const mill_table *t) {
-    const mill_table_column *device = t ? table_column(t, "device") : NULL;
-    const mill_table_column *comp = t ? table_column(t, "comp_stage") : NULL;
-    const mill_table_column *comm = t ? table_column(t, "comm_stage") : NULL;
-    const mill_table_column *time = t ? table_column(t, "time") : NULL;
+    const mill_table_column *device = t ? look_column(t, "device") : NULL;
+    const mill_table_column *comp = t ? look_column(t, "comp_stage") : NULL;
+    const mill_table_column *comm = t ? look_column(t, "comm_stage") : NULL;
+    const mill_table_column *time = t ? look_column(t, "time") : NULL;
     if (!device || !comp || !comm || !time || device->kind != MILL_KIND_ID ||
         comp->kind != MILL_KIND_TEXT || comm->kind != MILL_KIND_TEXT || time->kind != MILL_KIND_NS)
         return;
