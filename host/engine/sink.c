@@ -12,22 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/bytes.h"
+
 #define BUFFER_BYTES ((size_t)128 * 1024)
 #define SPOOL_MEMORY ((size_t)8 * 1024 * 1024)
-
-static bool write_all(int fd, const void *data, size_t n) {
-    const char *at = data;
-    while (n > 0) {
-        ssize_t written = write(fd, at, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        at += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
 
 /* ---------------------------------------------------------------- spool */
 
@@ -82,12 +70,12 @@ bool spool_copy(spool *s, int fd) {
         size_t n;
         rewind(s->file);
         while ((n = fread(buffer, 1, sizeof buffer, s->file)) > 0)
-            if (!write_all(fd, buffer, n))
+            if (!bytes_write(fd, buffer, n))
                 return false;
         if (ferror(s->file))
             return false;
     }
-    return write_all(fd, s->memory->data, s->memory->len);
+    return bytes_write(fd, s->memory->data, s->memory->len);
 }
 
 char *spool_text(spool *s) {
@@ -174,7 +162,7 @@ static bool flush(sink *s) {
     if (s->out == NULL && s->fd < 0)
         s->fd = s->again != NULL ? s->again(s->again_arg, s->path)
                                  : open(s->temporary, O_WRONLY | O_APPEND | O_CLOEXEC);
-    return s->out != NULL ? spool_write(s->out, s->buffer, n) : write_all(s->fd, s->buffer, n);
+    return s->out != NULL ? spool_write(s->out, s->buffer, n) : bytes_write(s->fd, s->buffer, n);
 }
 
 static mill_status sink_write(mill_sink *public, const void *data, size_t n) {

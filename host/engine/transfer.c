@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/bytes.h"
 #include "engine/crash.h"
 #include "types/types.h"
 
@@ -26,19 +27,6 @@ typedef struct memory_sink {
     char *buffer;
 } memory_sink;
 
-static bool write_all(int fd, const char *data, size_t n) {
-    while (n > 0) {
-        ssize_t done = write(fd, data, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        data += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 static mill_status cannot_keep(run *r) {
     causes_addf(run_causes(r), MILL_E_IO, "cannot keep a value in shared memory: %s",
                 g_strerror(errno));
@@ -48,7 +36,7 @@ static mill_status cannot_keep(run *r) {
 static mill_status memory_flush(memory_sink *s) {
     size_t n = s->buffered;
     s->buffered = 0;
-    return write_all(s->fd, s->buffer, n) ? MILL_OK : cannot_keep(s->run);
+    return bytes_write(s->fd, s->buffer, n) ? MILL_OK : cannot_keep(s->run);
 }
 
 /* Small pieces are gathered; a column goes as it is. */
@@ -60,7 +48,7 @@ static mill_status memory_write(mill_sink *public, const void *data, size_t n) {
             return status;
     }
     if (n > BUFFER_BYTES)
-        return write_all(s->fd, data, n) ? MILL_OK : cannot_keep(s->run);
+        return bytes_write(s->fd, data, n) ? MILL_OK : cannot_keep(s->run);
     if (n > 0)
         memcpy(s->buffer + s->buffered, data, n);
     s->buffered += n;

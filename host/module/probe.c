@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/bytes.h"
+
 #define ANSWER_FD 3
 #define MAX_ANSWER (1u << 20) /* bytes; the largest honest answer is a few thousand */
 #define MAX_WORDS 4096u       /* bytes kept of what a module prints */
@@ -24,30 +26,17 @@ bool probe_requested(int argc, char **argv) {
     return argc > 1 && strcmp(argv[1], PROBE_ARG) == 0;
 }
 
-static bool write_all(int fd, const char *data, size_t n) {
-    while (n > 0) {
-        ssize_t done = write(fd, data, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        data += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 /* Tells the parent that what is printed from here on belongs to the next module. */
 static bool begin_words(void) {
     fflush(NULL);
-    return write_all(STDERR_FILENO, "", 1);
+    return bytes_write(STDERR_FILENO, "", 1);
 }
 
 static bool answer(const module *m) {
     cJSON *json = module_to_json(m);
     char *text = cJSON_PrintUnformatted(json);
     cJSON_Delete(json);
-    bool ok = text && write_all(ANSWER_FD, text, strlen(text)) && write_all(ANSWER_FD, "\n", 1);
+    bool ok = text && bytes_write(ANSWER_FD, text, strlen(text)) && bytes_write(ANSWER_FD, "\n", 1);
     cJSON_free(text);
     return ok;
 }
@@ -66,7 +55,7 @@ enum { STEP_LOAD, STEP_TABLES, STEP_INIT, STEPS };
 
 static bool begin_step(int step) {
     const char *line = steps[step].line;
-    return write_all(ANSWER_FD, line, strlen(line)) && write_all(ANSWER_FD, "\n", 1);
+    return bytes_write(ANSWER_FD, line, strlen(line)) && bytes_write(ANSWER_FD, "\n", 1);
 }
 
 static bool try_module(module *m, const mill_host *host) {
