@@ -28,6 +28,10 @@ echo "# it does what it did"
 run 0
 diff -u expected.txt "$work/out"
 
+echo "# in processes of its own too: its values are saved and loaded"
+run 0 --isolate
+diff -u expected.txt "$work/out"
+
 echo "# its rules between options, its failures and its gates count"
 run 78 --set options.text=wrong
 grep -q 'a rule between options' "$work/err"
