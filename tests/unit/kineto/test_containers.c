@@ -98,6 +98,26 @@ static uint64_t events_of(const void *data, size_t length, uint64_t right, bool 
     return n;
 }
 
+/* Each run is a whole reading: under a sanitizer, which takes ten times as long, not every byte has
+ * its own, but each run of the test looks at others. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#define SANITIZED
+#endif
+#ifdef SANITIZED
+static guint stride(void) {
+    return (guint)g_test_rand_int_range(1, 8);
+}
+#else
+static guint stride(void) {
+    return 1;
+}
+#endif
+
 static void test_cut(void) {
     g_autoptr(GString) text = events(20);
     for (size_t i = 0; i < PACK_N_CONTAINERS; i++) {
@@ -105,13 +125,14 @@ static void test_cut(void) {
         g_test_message("%s, %u bytes", pack_containers[i].name, packed->len);
         uint64_t before = 0;
         bool complete = false, was_complete = false;
-        for (guint length = 1; length <= packed->len; length++) {
+        for (guint length = 1; length < packed->len; length += stride()) {
             uint64_t n = events_of(packed->data, length, 20, &complete);
             g_assert_cmpuint(n, >=, before);
             g_assert_true(complete || !was_complete || n == 20);
             before = n;
             was_complete = complete;
         }
+        g_assert_cmpuint(events_of(packed->data, packed->len, 20, &complete), ==, 20);
         g_assert_true(complete);
         g_byte_array_unref(packed);
     }
@@ -122,7 +143,7 @@ static void test_flipped(void) {
     for (size_t i = 0; i < PACK_N_CONTAINERS; i++) {
         GByteArray *packed = pack_containers[i].pack(text->str, text->len);
         g_test_message("%s, %u bytes", pack_containers[i].name, packed->len);
-        for (guint at = 0; at < packed->len; at++) {
+        for (guint at = 0; at < packed->len; at += stride()) {
             bool complete;
             guint8 bit = (guint8)(1u << (at % 8));
             packed->data[at] ^= bit;
