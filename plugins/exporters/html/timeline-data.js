@@ -5,7 +5,8 @@
 const timelineData = (function () {
 "use strict";
 
-function numbersOf(base64) { // see levels.h
+// See levels.h.
+function numbersOf(base64) {
     const text = atob(base64);
     let at = 0;
     return {
@@ -140,7 +141,8 @@ function makeRow(data, head) {
     return row;
 }
 
-function firstAfter(p, time) { // the first piece that ends after it
+// The first piece that ends after it.
+function firstAfter(p, time) {
     let low = 0, high = p.n;
     while (low < high) {
         const middle = (low + high) >> 1;

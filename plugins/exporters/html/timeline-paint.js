@@ -5,7 +5,8 @@ const timelinePaint = (function () {
 
 const firstAfter = timelineData.firstAfter;
 
-function rgb(colour) { // any colour of CSS as [r, g, b]
+// Any colour of CSS as [r, g, b].
+function rgb(colour) {
     const probe = document.createElement("canvas").getContext("2d");
     probe.fillStyle = colour;
     probe.fillRect(0, 0, 1, 1);
@@ -30,7 +31,8 @@ function makePainter(nClasses) {
     let n = 0, column = -1, out, top, height, w, shift;
     const painter = {colours: [], image: null, columns: 0, height: 0, labels: [], edges: new Int32Array(0)};
 
-    function bar(c, from, to, cls) { // heights from the bottom
+    // Heights are from the bottom.
+    function bar(c, from, to, cls) {
         const [plain, line] = painter.colours[cls];
         let at = (top + height - 1 - from) * painter.columns + c;
         for (let y = from; y < to; y++, at -= painter.columns)
@@ -128,7 +130,8 @@ function makePainter(nClasses) {
         }
         endColumn();
         column = -1;
-        for (let e = 0; e < nEdges; e++) // neighbours of one class are told apart
+        // Neighbours of one class are told apart.
+        for (let e = 0; e < nEdges; e++)
             for (let r = top; r < top + height; r++)
                 out[r * columns + painter.edges[e]] = painter.edge;
     };

@@ -7,14 +7,16 @@ function group(digits) {
     return digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-function microseconds(ns) { // a BigInt or a whole number
+// Of a BigInt or a whole number.
+function microseconds(ns) {
     const text = String(ns).replace("-", "").padStart(4, "0");
     return (ns < 0 ? "\u2212" : "") + group(text.slice(0, -3)) + "." + text.slice(-3) + "\u202fµs";
 }
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
-function axisStep(ns) { // 1, 2 or 5 times a power of ten that is at least ns
+// 1, 2 or 5 times a power of ten that is at least ns.
+function axisStep(ns) {
     const power = Math.pow(10, Math.floor(Math.log10(Math.max(ns, 1))));
     for (const factor of [1, 2, 5, 10])
         if (power * factor >= ns)
@@ -39,5 +41,18 @@ function make(tag, cls, parent, text) {
     return element;
 }
 
-return {microseconds, axisStep, axisLabel, make};
+function makeButton(parent, text, act) {
+    const b = make("button", "", parent, text);
+    b.type = "button";
+    b.onclick = act;
+    return b;
+}
+
+// Attributes for those who can't see the page.
+function aria(element, attributes) {
+    for (const name in attributes)
+        element.setAttribute(name === "role" ? name : "aria-" + name, attributes[name]);
+}
+
+return {microseconds, axisStep, axisLabel, make, makeButton, aria};
 })();
