@@ -135,13 +135,14 @@ static void test_tables(void) {
     g_auto(elf_tables) t;
     g_assert_true(elf_tables_take(&t, g_memdup2(good, good_size), good_size));
     g_assert_false(t.program);
-    g_assert_true(g_ptr_array_find_with_equal_func(t.needed, "libc.so.6", g_str_equal, NULL));
     int n = 0;
     elf_tables_symbols(&t, note_module, &n);
     g_assert_cmpint(n, ==, 1); /* in the dynamic table; in the other one nothing is exported */
     g_auto(elf_tables) own;
     g_assert_true(elf_tables_read(&own, "/proc/self/exe"));
     g_assert_true(own.program);
+    g_assert_true(
+        g_ptr_array_find_with_equal_func(own.needed, "libglib-2.0.so.0", g_str_equal, NULL));
 }
 
 /* FILE in the message stands for the module. */
