@@ -4,7 +4,8 @@
 
 OUTPUT.c defines `const char SYMBOL[]` with what the INPUTs hold, one after another; embedded.h declares
 it. Styles and scripts can so be files of their own, which editors and people know how to read. Lines of
-a script that are a comment, and indentation, stay behind: no script here has text of several lines."""
+a script that are a comment, indentation, and ends of lines that mean nothing stay behind: no
+script here has text of several lines, or a comment behind code."""
 import sys
 
 
@@ -29,8 +30,12 @@ def lines_of(source):
     lines = content.splitlines(keepends=True)
     if not source.endswith(".js"):
         return lines
-    lines = [line.lstrip() for line in lines]
-    return [line for line in lines if line and not line.startswith(b"//")]
+    for number, line in enumerate(lines, 1):
+        if b" //" in line and not line.lstrip().startswith(b"//"):
+            sys.exit("embed.py: %s:%d: a comment behind code; expected it on a line of its own" % (source, number))
+    lines = [line.strip() for line in lines]
+    return [line if line.endswith((b"{", b",", b";")) else line + b"\n"
+            for line in lines if line and not line.startswith(b"//")]
 
 
 def main():

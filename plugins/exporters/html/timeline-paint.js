@@ -24,13 +24,20 @@ function mix(a, b, share) {
     return pixel(...[0, 1, 2].map((i) => Math.round(a[i] + (b[i] - a[i]) * share)));
 }
 
-// Pixels of the lanes. Each row is a band of them, in which a column is filled from below by what its
-// classes are of it.
-function makePainter(nClasses) {
+// The band of pixels of the row that is being painted: a column is filled from below by what its classes
+// are of it. Columns come in order.
+function makeBand(painter, nClasses) {
     const sum = new Float64Array(nClasses), touched = new Uint8Array(nClasses);
     let n = 0, column = -1, out, top, height, w, shift;
-    const painter = {colours: [], image: null, columns: 0, height: 0, labels: [], edges: new Int32Array(0)};
 
+    function begin(t0, width, y, rowHeight) {
+        out = painter.pixels;
+        top = y;
+        height = rowHeight;
+        w = width;
+        shift = (t0 / w) % 7;
+        column = -1;
+    }
     // Heights are from the bottom.
     function bar(c, from, to, cls) {
         const [plain, line] = painter.colours[cls];
@@ -85,6 +92,13 @@ function makePainter(nClasses) {
                     add(c, p.cls[k], p.ticks[k] / (p.end[k] - p.start[k]) * w);
         return next;
     }
+    return {begin, add, fill, block, endColumn};
+}
+
+// Pixels of the lanes: each row is a band of them.
+function makePainter(nClasses) {
+    const painter = {colours: [], image: null, columns: 0, height: 0, labels: [], edges: new Int32Array(0)};
+    const {begin, add, fill, block, endColumn} = makeBand(painter, nClasses);
 
     painter.resize = function (columns, rows) {
         painter.columns = columns;
@@ -93,14 +107,10 @@ function makePainter(nClasses) {
         painter.pixels = new Uint32Array(painter.image.data.buffer);
         painter.edges = new Int32Array(columns);
     };
-    painter.row = function (p, t0, width, y, rowHeight, minLabel) {
-        const columns = painter.columns, t1 = t0 + columns * width;
-        out = painter.pixels;
-        top = y;
-        height = rowHeight;
-        w = width;
-        shift = (t0 / w) % 7;
+    painter.row = function (p, t0, w, y, height, minLabel) {
+        const columns = painter.columns, t1 = t0 + columns * w;
         let nEdges = 0;
+        begin(t0, w, y, height);
         for (let i = firstAfter(p, t0); i < p.n && p.start[i] < t1;) {
             const cls = p.cls[i], start = Math.max(p.start[i], t0) - t0, end = Math.min(p.end[i], t1) - t0;
             const first = Math.floor(start / w), last = Math.ceil(end / w) - 1;
@@ -129,11 +139,10 @@ function makePainter(nClasses) {
             i++;
         }
         endColumn();
-        column = -1;
         // Neighbours of one class are told apart.
         for (let e = 0; e < nEdges; e++)
-            for (let r = top; r < top + height; r++)
-                out[r * columns + painter.edges[e]] = painter.edge;
+            for (let r = y; r < y + height; r++)
+                painter.pixels[r * columns + painter.edges[e]] = painter.edge;
     };
     return painter;
 }
