@@ -162,6 +162,6 @@ function measure(v) {
     changed(v, true);
 }
 
-return {ROW, AXIS, MAP, OCTAVE, widthAt, finestOf, w, start, endOf, xOf, shown, lasting, clamp, changed, zoomAt, zoom, pan,
-        jump, restore, measure};
+return {ROW, AXIS, MAP, OCTAVE, widthAt, finestOf, w, start, endOf, xOf, shown, lasting, clamp, changed, zoomAt, zoom,
+        pan, jump, restore, measure};
 })();
