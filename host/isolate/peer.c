@@ -23,6 +23,7 @@
 #define DEATH_MS 2000          /* between the end of the connection and that of the process */
 #define GARBAGE_MS 50          /* it may have died in the middle of a frame */
 #define BYE_MS 5000            /* for the module's `fini` */
+#define GLANCE_MS 100          /* between two looks whether the process is there */
 
 struct peer {
     spawned process;
@@ -161,26 +162,41 @@ static bool take_return(run *r, wire_reader *body, mill_status *ret_status) {
 
 /* ---------------------------------------------------------------- its voice */
 
-/* ms for poll(2), at the end of which the process is killed if nobody else would. */
+/* ms for poll(2); the process is killed when its limit is over and nobody else would. */
 static int patience(peer *p) {
     if (p->limit_ns == 0 || was_killed(p))
-        return -1;
+        return GLANCE_MS;
     int64_t left = p->limit_ns - now_ns();
     if (left > 0)
-        return (int)(left / 1000000) + 1;
+        return (int)MIN(left / 1000000 + 1, GLANCE_MS);
     peer_kill(p);
-    return -1;
+    return GLANCE_MS;
 }
 
-/* Waits until a frame is there, and lets through what it prints meanwhile. */
-static void await_frame(peer *p) {
+static bool has_ended(const peer *p) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)p->process.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+}
+
+/* Waits until a frame is there, and lets through what it prints meanwhile. False: the process has
+ * ended and there is none. Its end is looked for, since the connection stays open as long as
+ * anything that the process has forked. */
+static bool await_frame(peer *p) {
     struct pollfd fds[] = {{p->process.socket, POLLIN, 0}, {p->process.words, POLLIN, 0}};
-    do {
+    bool ended = false;
+    for (;;) {
         fds[0].revents = fds[1].revents = 0;
         fds[1].fd = p->process.words;
-        if (poll(fds, G_N_ELEMENTS(fds), patience(p)) > 0 && fds[1].revents != 0)
+        int n = poll(fds, G_N_ELEMENTS(fds), ended ? 0 : patience(p));
+        if (n > 0 && fds[1].revents != 0)
             spawn_listen(&p->process);
-    } while (fds[0].revents == 0);
+        if (n > 0 && fds[0].revents != 0)
+            return true;
+        if (ended)
+            return false;
+        ended = has_ended(p); /* what it sent before is seen by one more look */
+    }
 }
 
 /* False: it does not fit here. */
@@ -207,7 +223,8 @@ static bool take_frame(peer *p, run *r, wire_frame *frame) {
 /* Serves it until it sends a frame of that kind. False: it is lost. */
 static bool serve_until(peer *p, run *r, wire_kind kind, wire_frame *ret_frame) {
     for (;;) {
-        await_frame(p);
+        if (!await_frame(p))
+            return false;
         wire_result got = wire_receive(p->process.socket, ret_frame);
         p->garbage = got == WIRE_GARBAGE;
         if (got != WIRE_GOT)

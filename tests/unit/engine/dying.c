@@ -149,6 +149,21 @@ static void use_memory(void) {
     }
 }
 
+/* Leaves a process behind that holds all descriptors open; not for ever. */
+static void leave_child(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        for (;;)
+            pause();
+    }
+    FILE *f = fopen("left.pid", "w");
+    if (child < 0 || f == NULL)
+        exit(4);
+    fprintf(f, "%d", (int)child);
+    fclose(f);
+}
+
 static void die(const options *o) {
     static int *volatile nowhere;
     if (strcmp(o->how, "crash") == 0)
@@ -161,6 +176,10 @@ static void die(const options *o) {
         kill(getpid(), SIGKILL);
     if (strcmp(o->how, "memory") == 0)
         use_memory();
+    if (strcmp(o->how, "fork") == 0) {
+        leave_child();
+        abort();
+    }
     if (strcmp(o->how, "last-words") == 0) {
         static const char words[] = "first line\nall is lost: \x1b[31m7 of 9\n";
         ssize_t ignored = write(STDERR_FILENO, words, sizeof words - 1);

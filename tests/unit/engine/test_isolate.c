@@ -192,6 +192,20 @@ static bool is_alive(const char *pid) {
     return state != NULL && strncmp(state, ") Z", 3) != 0;
 }
 
+/* What the process has forked holds the connection open: its end is seen all the same, and not
+ * only when that process ends too. */
+static void test_forked(void) {
+    set_up();
+    g_auto(rig_result) r = rig_run(WRITE "how = fork\nat = 3\n", 2);
+    g_autofree char *left = rig_read("left.pid");
+    g_assert_true(is_alive(left));
+    g_assert_cmpint(kill((pid_t)g_ascii_strtoll(left, NULL, 10), SIGKILL), ==, 0);
+    g_assert_cmpstr(r.printed, ==, "1245");
+    g_assert_cmpint(r.exit_code, ==, 70);
+    check_part(r.failures, "died of SIGABRT (Aborted) in `run`");
+    check_no_child();
+}
+
 /* The program is killed while a stage sleeps for ever. */
 static void test_orphan(void) {
     set_up();
@@ -208,6 +222,7 @@ static void test_orphan(void) {
 int main(int argc, char **argv) {
     rig_init(&argc, &argv);
     g_test_add_func("/isolate/one-item", test_one_item);
+    g_test_add_func("/isolate/forked", test_forked);
     g_test_add_func("/isolate/files", test_files);
     g_test_add_func("/isolate/stream", test_stream);
     g_test_add_func("/isolate/downstream", test_downstream);
